@@ -1,0 +1,61 @@
+// Runs on any Node from 18 on and needs nothing installed: it gets what the rest needs, then hands over to the task.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureBuilt } from './bootstrap/build.mjs';
+import { exclusively } from './bootstrap/exclusive.mjs';
+import { ensureInstalled } from './bootstrap/install.mjs';
+import { findNode } from './bootstrap/node-runtime.mjs';
+import { Failure, reportFailure, say } from './bootstrap/report.mjs';
+import { childEnvironment, runInForeground } from './bootstrap/run.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What each task runs once everything is in place; `build: false` needs the packages only. */
+const tasks = {
+  start: { script: 'apps/device-agent/bin/svc.mjs', args: ['start', '--foreground'] },
+  svc: { script: 'apps/device-agent/bin/svc.mjs' },
+  test: { script: 'tools/run-tests.mjs' },
+  bench: { script: 'tools/bench.mjs' },
+  central: { script: 'tools/central.mjs' },
+  lint: { script: 'tools/lint.mjs', build: false },
+  format: { script: 'tools/lint.mjs', args: ['--write'], build: false },
+  typecheck: { script: 'tools/typecheck.mjs' },
+  boundaries: { script: 'tools/boundaries.mjs', build: false },
+  docs: { script: 'tools/check-docs.mjs', build: false },
+  build: {},
+};
+
+async function prepare(task) {
+  return exclusively(root, async () => {
+    const node = await findNode(root);
+    await ensureInstalled(root, node);
+    if (task.build !== false) await ensureBuilt(root, node);
+    return node;
+  });
+}
+
+async function main([name, ...args]) {
+  const task = tasks[name];
+  if (task === undefined) {
+    say(`Usage: node tools/bootstrap.mjs ${Object.keys(tasks).join('|')} [arguments]`);
+    return 2;
+  }
+  const node = await prepare(task);
+  if (task.script === undefined) return 0;
+  const script = join(root, task.script);
+  if (!existsSync(script))
+    throw new Failure(
+      `Starting ${name}`,
+      `${task.script} is missing.`,
+      'Restore the file, or check out a whole revision.',
+    );
+  const cwd = name === 'svc' ? (process.env.INIT_CWD ?? process.cwd()) : root;
+  return runInForeground(node, [script, ...(task.args ?? []), ...args], { cwd, env: childEnvironment(node, root) });
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = reportFailure(error);
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packageFolders } from './bootstrap/build.mjs';
+
+interface Manifest {
+  name: string;
+  private?: boolean;
+  license?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  allowScripts?: Record<string, boolean>;
+}
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const manifests = ['.', ...packageFolders(root)].map(
+  (folder): Manifest => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')),
+);
+const dependencies = manifests.flatMap((manifest) =>
+  Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).map(([name, version]) => ({
+    of: manifest.name,
+    name,
+    version,
+    isOurs: name.startsWith('@workspace-graph/'),
+  })),
+);
+
+function scriptsInLock(): string[] {
+  const lock: { packages: Record<string, { hasInstallScript?: boolean }> } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  );
+  const paths = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript === true);
+  return [...new Set(paths.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)))];
+}
+
+describe('the packages', () => {
+  it('name a version of every foreign package, and take our own as they are', () => {
+    const wrong = dependencies.filter(({ isOurs, version }) => (version === '*') !== isOurs);
+    expect(wrong).toEqual([]);
+  });
+
+  it('ask for one version of each foreign package', () => {
+    const versions = new Map<string, Set<string>>();
+    for (const { name, version } of dependencies) versions.set(name, (versions.get(name) ?? new Set()).add(version));
+    expect([...versions].filter(([, wanted]) => wanted.size > 1).map(([name, wanted]) => [name, ...wanted])).toEqual(
+      [],
+    );
+  });
+
+  it('decide about every install script that the lock file holds, and allow as good as none', () => {
+    const decided = manifests[0]?.allowScripts ?? {};
+    expect(scriptsInLock().filter((name) => decided[name] === undefined)).toEqual([]);
+    expect(Object.entries(decided).filter(([, allowed]) => allowed)).toEqual([['node', true]]);
+  });
+
+  it('are private and under the licence of the repository', () => {
+    expect(
+      manifests.filter(({ license, private: isPrivate }) => license !== 'Apache-2.0' || isPrivate !== true),
+    ).toEqual([]);
+  });
+});
