@@ -1,0 +1,128 @@
+import { type FileStatus, LIMITS, type NodeType, SECTIONS, type Section } from '@workspace-graph/contracts';
+
+/** A path within a node, taken apart. Every part is in NFC. */
+export interface FilePathParts {
+  /** The whole path: section, subfolders, name, joined by `/`. */
+  readonly path: string;
+  readonly section: Section;
+  /** Subfolders within the section; null directly in it. */
+  readonly subpath: string | null;
+  readonly filename: string;
+}
+
+export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+
+const CONTROL = /\p{Cc}/u;
+const WINDOWS_CHARACTERS = /[<>:"|?*]/;
+const WINDOWS_NAMES = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
+const UTF8 = new TextEncoder();
+
+/** Why a name cannot be one segment of a path; null when it can. The name is in NFC. */
+export function segmentProblem(segment: string): string | null {
+  if (segment === '') return 'has an empty segment';
+  if (segment === '.' || segment === '..') return `has the segment "${segment}"`;
+  if (/[/\\]/.test(segment)) return 'has a slash or backslash inside a segment';
+  if (CONTROL.test(segment)) return 'has a control character';
+  if (!segment.isWellFormed()) return 'is not valid Unicode text';
+  if (UTF8.encode(segment).length > LIMITS.fileNameBytes)
+    return `has a segment of more than ${LIMITS.fileNameBytes} bytes`;
+  return null;
+}
+
+/** Why a device that runs Windows could not hold a name; null when it can. Names made through the product keep to it. */
+export function portabilityProblem(segment: string): string | null {
+  if (WINDOWS_CHARACTERS.test(segment)) return 'has one of the characters < > : " | ? * that Windows cannot hold';
+  if (WINDOWS_NAMES.test(segment)) return `has the segment "${segment}", which Windows reserves`;
+  if (/[. ]$/.test(segment)) return 'has a segment that ends with a dot or a space, which Windows cannot hold';
+  return null;
+}
+
+export interface PathRules {
+  /** Section of a path that begins with none. */
+  readonly section?: Section;
+  /** True for paths that the product is about to make: every device must be able to hold them. */
+  readonly portable?: boolean;
+}
+
+/** Checks a path within a section, such as `notes/2026`, and answers it in NFC. */
+export function parseSubpath(text: string, { portable = false }: PathRules = {}): Parsed<string> {
+  const path = text.normalize('NFC');
+  if (path.length > LIMITS.pathLength) return { problem: `has more than ${LIMITS.pathLength} characters` };
+  const segments = path.split('/');
+  if (segments.length > LIMITS.pathDepth) return { problem: `has more than ${LIMITS.pathDepth} levels` };
+  for (const segment of segments) {
+    const problem = segmentProblem(segment) ?? (portable ? portabilityProblem(segment) : null);
+    if (problem !== null) return { problem };
+  }
+  return { value: path };
+}
+
+/** Takes the path of a file apart. */
+export function parseFilePath(text: string, rules: PathRules = {}): Parsed<FilePathParts> {
+  const { section } = rules;
+  const parsed = parseSubpath(text, rules);
+  if ('problem' in parsed) return parsed;
+  const segments = parsed.value.split('/');
+  const first = segments[0] ?? '';
+  const named = isSection(first) && segments.length > 1;
+  if (!named && section === undefined)
+    return { problem: `must begin with one of the folders ${SECTIONS.join(', ')} and name a file in it` };
+  const own = named ? segments.slice(1) : segments;
+  return {
+    value: joinFilePath((named ? first : section) as Section, own.slice(0, -1).join('/') || null, own.at(-1) ?? ''),
+  };
+}
+
+/** Puts parts together that are valid already. */
+export function joinFilePath(section: Section, subpath: string | null, filename: string): FilePathParts {
+  return { path: [section, ...(subpath === null ? [] : [subpath]), filename].join('/'), section, subpath, filename };
+}
+
+/** Parts of a path that is known to be valid, such as one of a record. */
+export function filePathParts(path: string): FilePathParts {
+  const parsed = parseFilePath(path);
+  if ('problem' in parsed) throw new Error(`The path ${JSON.stringify(path)} ${parsed.problem}`);
+  return parsed.value;
+}
+
+/**
+ * The form in which paths are compared: paths of one form are one name on a file system that ignores case or the
+ * form of characters, so only one of them can be tracked.
+ */
+export function pathKey(path: string): string {
+  return path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFC');
+}
+
+export function isSection(text: string): text is Section {
+  return (SECTIONS as readonly string[]).includes(text);
+}
+
+const STATUS_OF: Readonly<Record<Section, FileStatus | null>> = { wip: 'wip', outputs: 'output', resources: null };
+
+export function statusOfSection(section: Section): FileStatus | null {
+  return STATUS_OF[section];
+}
+
+export function sectionOfStatus(status: FileStatus): Section {
+  return status === 'wip' ? 'wip' : 'outputs';
+}
+
+const TYPE_FOLDERS = {
+  project: 'projects',
+  process: 'processes',
+  area: 'areas',
+  principle: 'principles',
+} as const satisfies Record<Exclude<NodeType, 'organization'>, string>;
+
+/**
+ * Folders from the workspace root, or from the root of a remote, to a node. It hangs on keys that never change, so
+ * renaming a node moves nothing.
+ */
+export function nodeFolder(place: {
+  readonly type: NodeType;
+  readonly sync_key: string;
+  readonly organization_sync_key: string | null;
+}): string {
+  if (place.type === 'organization') return place.sync_key;
+  return `${place.organization_sync_key}/${TYPE_FOLDERS[place.type]}/${place.sync_key}`;
+}
