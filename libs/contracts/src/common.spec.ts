@@ -1,0 +1,22 @@
+import { Timestamp } from './common.js';
+
+describe('a time', () => {
+  it('is taken with any offset and precision, and told in UTC with milliseconds', () => {
+    const spellings = ['2026-05-04T12:00:00.0009+02:00', '2026-05-04T10:00:00Z', '2026-05-04T10:00:00.000Z'];
+    for (const text of spellings) expect(Timestamp.parse(text)).toBe('2026-05-04T10:00:00.000Z');
+    expect(Timestamp.parse('9999-12-31T23:59:59.9999Z')).toBe('9999-12-31T23:59:59.999Z');
+    expect(Timestamp.parse('0001-01-01T00:00:00Z')).toBe('0001-01-01T00:00:00.000Z');
+  });
+
+  it('lies in a year of four digits, in UTC', () => {
+    for (const text of ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-10:00'])
+      expect(Timestamp.safeParse(text).error?.issues).toMatchObject([
+        { message: 'must lie between the years 0001 and 9999' },
+      ]);
+  });
+
+  it('is refused when it is none', () => {
+    for (const text of ['yesterday', '2026-02-30T00:00:00Z', '2026-05-04', '+010000-01-01T00:00:00Z', ''])
+      expect(Timestamp.safeParse(text).success).toBe(false);
+  });
+});

@@ -1,0 +1,133 @@
+/** One row of the error table: how a code appears on HTTP, whether a retry can help, and what the caller should do. */
+interface ErrorDefinition {
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly remedy: string;
+}
+
+/** Every error code of the product. REST bodies, MCP tool errors, socket frames and bus replies use nothing else. */
+export const ERRORS = {
+  VALIDATION_FAILED: row(400, false, 'Correct the fields listed in details.issues and send the request again.'),
+  UNAUTHENTICATED: row(401, false, 'Send a valid bearer token; create one with `svc token create`.'),
+  FORBIDDEN: row(
+    403,
+    false,
+    'Use a credential with the scope in details.required_scope, or ask for access to the node.',
+  ),
+  HOST_NOT_ALLOWED: row(403, false, 'Call the service under a host name that its administrator has allowed.'),
+  ORIGIN_NOT_ALLOWED: row(403, false, 'Call from an allowed web origin, or add this origin to the allow-list.'),
+  ROUTE_NOT_FOUND: row(404, false, 'Check the method and path against the OpenAPI document.'),
+  NODE_NOT_FOUND: row(404, false, 'Check the node id, or ask for access to the node.'),
+  EDGE_NOT_FOUND: row(404, false, 'Check the edge id.'),
+  EVENT_NOT_FOUND: row(404, false, 'Check the event id.'),
+  RESPONSIBILITY_NOT_FOUND: row(404, false, 'Check the responsibility id.'),
+  LINK_NOT_FOUND: row(404, false, 'Check the id of the data source or tool.'),
+  ACTOR_NOT_FOUND: row(404, false, 'Check the actor id.'),
+  USER_NOT_FOUND: row(404, false, 'Check the user id.'),
+  GROUP_NOT_FOUND: row(404, false, 'Check the group id.'),
+  TOKEN_NOT_FOUND: row(404, false, 'Check the token id.'),
+  ACCESS_REQUEST_NOT_FOUND: row(404, false, 'Check the access request id.'),
+  FILE_NOT_FOUND: row(404, false, 'Check the file id, or the path within the node; the list of files has both.'),
+  TRASH_NOT_FOUND: row(
+    404,
+    false,
+    'List the trash to find the id; content is kept there for 30 days unless set otherwise.',
+  ),
+  UPLOAD_NOT_FOUND: row(404, false, 'Start the import again.'),
+  CONFLICT: row(409, false, 'Read details.current, reapply the change to it and send its version.'),
+  ORG_INVARIANT: row(409, false, 'Give the node exactly one organization.'),
+  LIFECYCLE_INVALID: row(409, false, 'Choose a lifecycle value of details.allowed.'),
+  EDGE_EXISTS: row(409, false, 'Use the existing edge in details.edge_id.'),
+  EDGE_CYCLE: row(409, false, 'Choose another parent: a node cannot belong to its own descendant.'),
+  NAME_TAKEN: row(409, false, 'Choose another name.'),
+  IN_USE: row(409, false, 'Remove the uses in details.uses, or name a replacement.'),
+  LOCAL_MODE_NO_REMOTE: row(409, false, 'A local workspace has no remote; use a central workspace.'),
+  NO_MIRROR: row(409, false, 'Create the folder of the node on this device first.'),
+  MIRROR_PATH_REFUSED: row(
+    409,
+    false,
+    'Choose a folder that people work in and that is not, holds not and lies not in the folder of another node.',
+  ),
+  DESTINATION_EXISTS: row(409, false, 'Choose another name or folder, or move what is there away.'),
+  NOT_EDITABLE: row(415, false, 'Replace the file as a whole, by an upload of its bytes.'),
+  NATIVE_FORMAT: row(415, false, 'Open the document in its cloud service, or take a snapshot of it.'),
+  RANGE_NOT_SATISFIABLE: row(416, false, 'Ask for a range within details.size_bytes.'),
+  STORAGE_FULL: row(507, false, 'Free space on the disk of this device, then try again.'),
+  NOT_ACCEPTABLE: row(406, false, 'Accept a media type that the route offers.'),
+  UNSUPPORTED_MEDIA_TYPE: row(415, false, 'Send the body as application/json.'),
+  PAYLOAD_TOO_LARGE: row(413, false, 'Stay below details.limit_bytes.'),
+  UPGRADE_REQUIRED: row(426, false, 'Open this path as a WebSocket.'),
+  RATE_LIMITED: row(429, true, 'Wait for the number of seconds in Retry-After.'),
+  REQUEST_CANCELLED: row(499, false, 'The caller gave the request up.'),
+  INTERNAL: row(500, false, 'Report the request_id to the administrator.'),
+  SERVICE_UNAVAILABLE: row(503, true, 'Try again in a moment.'),
+  TIMEOUT: row(504, true, 'Try again, or ask for less at once.'),
+} as const satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The one error object of every surface. Never carries a stack, SQL, a host path or a hidden resource. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly request_id: string;
+}
+
+/** One violated rule of an input; `path` is a dotted path into it, '' for the whole. */
+export interface ValidationIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An expected refusal. Anything else that is thrown reaches the caller as INTERNAL. */
+export class ServiceError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: Readonly<Record<string, unknown>>,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'ServiceError';
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  /** The wire form of this error. */
+  toBody(requestId: string): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.details ? { details: this.details } : {}),
+      request_id: requestId,
+    };
+  }
+
+  /** Restores a typed error from its wire form, for the calling side of the bus. */
+  static fromBody(body: ErrorBody): ServiceError {
+    return new ServiceError(body.code, body.message, body.details);
+  }
+}
+
+/** Builds VALIDATION_FAILED with one message that names the first fields. */
+export function validationFailed(issues: readonly ValidationIssue[]): ServiceError {
+  const shown = issues.slice(0, 3).map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message));
+  const more = issues.length > shown.length ? ` (and ${issues.length - shown.length} more)` : '';
+  return new ServiceError('VALIDATION_FAILED', `${shown.join('; ')}${more}`, { issues });
+}
+
+/** Narrows an unknown code, e.g. one that came over the wire from a newer peer. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function row(status: number, retryable: boolean, remedy: string): ErrorDefinition {
+  return { status, retryable, remedy };
+}

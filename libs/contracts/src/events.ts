@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { Id } from './common.js';
+
+/** What the services tell each other after a commit. Events tell, they do not steer. */
+export const BUS_EVENTS = {
+  /** Something drawn or listed has changed; no `node_ids` where it is too many nodes to name. */
+  'graph.changed': z.strictObject({ node_ids: z.array(Id), action: z.string() }),
+  /**
+   * Who may see what has changed. `node_ids` are the nodes whose own sharing, owner or parents changed; what belongs to
+   * them may have changed as well, and where people moved between groups, or where there are too many, there are none. So whoever holds something open
+   * looks at all of it again.
+   */
+  'access.changed': z.strictObject({ node_ids: z.array(Id) }),
+  /** Records of files of this node have changed. */
+  'file.changed': z.strictObject({ node_id: Id }),
+  /** A credential, or with credential_id null every credential of the user, has ended. */
+  'credential.ended': z.strictObject({ user_id: Id, credential_id: Id.nullable() }),
+} as const;
+export type BusEventType = keyof typeof BUS_EVENTS;
+export type BusEventPayload<T extends BusEventType> = z.infer<(typeof BUS_EVENTS)[T]>;

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { Id, page, paging, plainText, Timestamp } from '../common.js';
+import { NodeRef } from '../graph/nodes.js';
+import { LIMITS } from '../limits.js';
+import { command, query } from '../operation.js';
+
+const tag = 'Mirrors';
+const nodeId = { node_id: Id.describe('Id of the node.') };
+const FolderText = plainText(LIMITS.pathLength).min(1, 'must not be empty');
+
+/** One configuration file of an agent client in a mirror. */
+export const ClientConfigFile = z.strictObject({
+  client: z.enum(['claude-code', 'codex', 'mistral-vibe', 'scope']).describe('scope: SVC_SCOPE.md, for every agent.'),
+  path: z.string().describe('Within the folder.'),
+  state: z
+    .enum(['written', 'unchanged', 'foreign'])
+    .describe('foreign: somebody else wrote this file or its entry, so it was left alone.'),
+});
+
+export const createMirror = command({
+  name: 'create_mirror',
+  owner: 'device',
+  tier: 'write',
+  idempotent: true,
+  doc: 'Create the folder of a node on this device, with outputs, wip and resources, and keep its files in step with the graph. A node that has its folder keeps it.',
+  input: z.strictObject({
+    ...nodeId,
+    targets: z
+      .array(z.enum(['local']))
+      .min(1)
+      .default(['local']),
+    custom_path: FolderText.optional().describe('Absolute path of another folder than the default one.'),
+  }),
+  output: z.strictObject({
+    node_id: Id,
+    local_path: z.string(),
+    created: z.boolean().describe('False: the node had its folder already.'),
+    subdirs: z.array(z.string()),
+    remote_scaffold: z.strictObject({ remote_name: z.string().nullable(), folders: z.array(z.string()) }),
+    scope_config: z.array(ClientConfigFile),
+  }),
+  errors: ['NODE_NOT_FOUND', 'MIRROR_PATH_REFUSED', 'CONFLICT', 'STORAGE_FULL'],
+  timeoutMs: 30_000,
+  rest: { method: 'POST', path: '/nodes/{node_id}/mirror', tag },
+  mcp: { tool: 'svc_mirror', title: 'Create the folder of a node' },
+});
+
+export const MirrorState = z
+  .enum(['ready', 'scanning', 'missing', 'unreadable'])
+  .describe('missing: the folder is not there, so nothing in it counts as deleted.');
+
+export const Mirror = z.strictObject({
+  node: NodeRef,
+  local_path: z.string(),
+  state: MirrorState,
+  files: z.int().describe('Files that this device tracks in it.'),
+  created_at: Timestamp,
+});
+export type Mirror = z.infer<typeof Mirror>;
+
+export const listMirrors = query({
+  name: 'list_mirrors',
+  owner: 'device',
+  tier: 'read',
+  doc: 'List the folders of nodes on this device, by path.',
+  input: z.strictObject({ ...paging }),
+  output: page(Mirror),
+  rest: { method: 'GET', path: '/mirrors', tag },
+  mcp: { tool: 'svc_list_mirrors', title: 'List folders of nodes' },
+});
+
+export const moveMirror = command({
+  name: 'move_mirror',
+  owner: 'device',
+  tier: 'write',
+  idempotent: true,
+  doc: 'Move the folder of a node to another place on this device; files keep their ids.',
+  input: z.strictObject({ ...nodeId, path: FolderText.describe('Absolute path of the new folder; must not exist.') }),
+  output: Mirror,
+  errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'MIRROR_PATH_REFUSED', 'DESTINATION_EXISTS', 'CONFLICT', 'STORAGE_FULL'],
+  timeoutMs: 120_000,
+  rest: { method: 'POST', path: '/nodes/{node_id}/mirror/move', tag },
+  mcp: { tool: 'svc_move_mirror', title: 'Move the folder of a node' },
+});
+
+export const removeMirror = command({
+  name: 'remove_mirror',
+  owner: 'device',
+  tier: 'write',
+  idempotent: true,
+  doc: 'Stop tracking the folder of a node on this device. The folder, its files and their records stay; our entries in the configuration of agents and SVC_SCOPE.md are taken out of it.',
+  input: z.strictObject(nodeId),
+  output: z.strictObject({ node_id: Id, local_path: z.string() }),
+  errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
+  rest: { method: 'DELETE', path: '/nodes/{node_id}/mirror', tag },
+  mcp: { tool: 'svc_remove_mirror', title: 'Give up the folder of a node', destructive: true },
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { Id, Timestamp } from '../common.js';
+import { NodeRef } from '../graph/nodes.js';
+import { LIMITS } from '../limits.js';
+import { query } from '../operation.js';
+import { PathText, Section } from './file.js';
+import { MirrorState } from './mirrors.js';
+
+const tag = 'Sync';
+
+/** The classes of a file, as the classification names them. */
+export const FILE_CLASSES = [
+  'clean',
+  'push',
+  'pull',
+  'conflict',
+  'remote_missing',
+  'remote_error',
+  'native',
+  'deleted_local',
+  'new_local',
+  'new_remote',
+] as const;
+export const FileClass = z.enum(FILE_CLASSES);
+export type FileClass = z.infer<typeof FileClass>;
+
+/** Buckets of a status answer, by class; `deleted_remote` is what a sync run removed. */
+export const STATUS_BUCKETS = [
+  'clean',
+  'push_candidates',
+  'pull_candidates',
+  'conflicts',
+  'remote_missing',
+  'remote_error',
+  'native',
+  'new_local',
+  'new_remote',
+  'deleted_local',
+  'deleted_remote',
+] as const;
+export type StatusBucket = (typeof STATUS_BUCKETS)[number];
+
+export const StatusEntry = z.strictObject({
+  file_id: Id.nullable().describe('Null for a file that is not tracked.'),
+  node_id: Id,
+  path: z.string(),
+  section: Section,
+  size_bytes: z.int().nullable(),
+  local_path: z.string().nullable(),
+  problem: z.string().nullable().describe('Why the state could not be told, or why the file is not tracked.'),
+});
+export type StatusEntry = z.infer<typeof StatusEntry>;
+
+const buckets = Object.fromEntries(STATUS_BUCKETS.map((bucket) => [bucket, z.array(StatusEntry)])) as Record<
+  StatusBucket,
+  z.ZodArray<typeof StatusEntry>
+>;
+const counts = Object.fromEntries(STATUS_BUCKETS.map((bucket) => [bucket, z.int()])) as Record<StatusBucket, z.ZodInt>;
+
+export const fileStatus = query({
+  name: 'file_status',
+  owner: 'device',
+  tier: 'read',
+  doc: 'Tell the state of files against what was last known, without contacting a remote or changing anything. Call it before you end a session in which files were touched.',
+  input: z.strictObject({
+    node_id: Id.optional(),
+    remote_name: z.string().max(200).optional(),
+    include_discovery: z.boolean().default(true).describe('Look for files that are not tracked.'),
+    classes: z.array(FileClass).optional(),
+    path_prefix: PathText.optional(),
+    limit: z.int().min(1).max(LIMITS.statusMax).default(LIMITS.statusDefault).describe('Most entries of each bucket.'),
+    offset: z.int().min(0).max(10_000_000).default(0).describe('Entries of each bucket to leave out.'),
+  }),
+  output: z.strictObject({
+    ...buckets,
+    counts: z.strictObject(counts).describe('True sizes of the buckets, whatever the filters are.'),
+    truncated: z.boolean(),
+  }),
+  errors: ['NODE_NOT_FOUND'],
+  timeoutMs: 60_000,
+  rest: { method: 'GET', path: '/files/status', tag },
+  mcp: { tool: 'svc_status', title: 'State of files' },
+});
+
+/** Something on disk that could not be taken in. It goes by itself once the path is in order. */
+export const WatcherError = z.strictObject({
+  path: z.string().describe('Within the node; empty for the folder itself.'),
+  message: z.string(),
+  at: Timestamp,
+});
+export type WatcherError = z.infer<typeof WatcherError>;
+
+/** How far a scan is. */
+export const ScanProgress = z.strictObject({
+  running: z.boolean().describe('False also while a folder that is known is only checked and nothing new was found.'),
+  seen: z.int().describe('Files found on disk so far.'),
+  to_read: z.int().describe('Files whose content is still to be read.'),
+  started_at: Timestamp.nullable(),
+  finished_at: Timestamp.nullable().describe('Of the last scan that ended; null before the first.'),
+});
+export type ScanProgress = z.infer<typeof ScanProgress>;
+
+export const getSyncStatus = query({
+  name: 'get_sync_status',
+  owner: 'device',
+  tier: 'read',
+  doc: 'Tell the state of a node’s folder on this device: watcher, scan, what could not be taken in, and counts by class.',
+  input: z.strictObject({ node_id: Id }),
+  output: z.strictObject({
+    node_id: Id,
+    mirror: z.strictObject({ local_path: z.string(), state: MirrorState }).nullable(),
+    watching: z.boolean(),
+    scan: ScanProgress,
+    tracked: z.int(),
+    deleted_local: z.int(),
+    pending_operations: z.int().describe('Moves and deletes that are noted and not finished.'),
+    watcher_errors: z.array(WatcherError).describe('The newest first.'),
+  }),
+  errors: ['NODE_NOT_FOUND'],
+  rest: { method: 'GET', path: '/nodes/{node_id}/sync-status', tag },
+});
+
+export const getSyncHealth = query({
+  name: 'get_sync_health',
+  owner: 'device',
+  tier: 'read',
+  doc: 'Tell how the folders of nodes on this device are doing: scans under way and what could not be taken in.',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    watching: z.boolean(),
+    mirrors: z.int(),
+    mirrors_missing: z.int(),
+    files: z.int(),
+    scans: z.array(z.strictObject({ node: NodeRef, ...ScanProgress.shape })).describe('Those under way.'),
+    failures: z.array(z.strictObject({ node: NodeRef, ...WatcherError.shape })).describe('The newest first.'),
+    failures_complete: z.boolean(),
+  }),
+  rest: { method: 'GET', path: '/sync/health', tag },
+  mcp: { tool: 'svc_sync_health', title: 'Health of folders' },
+});

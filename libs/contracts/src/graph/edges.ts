@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { Confirmed, Id, page, paging } from '../common.js';
+import { command, query } from '../operation.js';
+import { changed } from './access-preview.js';
+import { NodeEdge, NodeRef } from './nodes.js';
+import { Relation } from './vocabulary.js';
+
+export const Edge = z.strictObject({ id: Id, source: NodeRef, target: NodeRef, relation: Relation });
+export type Edge = z.infer<typeof Edge>;
+
+const tag = 'Edges';
+
+export const connect = command({
+  name: 'connect',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Join two nodes by a directed edge. belongs_to passes sharing on: what would widen access answers a preview and waits for confirmed: true. A node changes its organization with move_node, not here.',
+  input: z.strictObject({ source_id: Id, target_id: Id, relation: Relation, confirmed: Confirmed }),
+  output: changed('edge', Edge.nullable()),
+  errors: ['NODE_NOT_FOUND', 'EDGE_EXISTS', 'EDGE_CYCLE', 'ORG_INVARIANT'],
+  timeoutMs: 30_000,
+  rest: { method: 'POST', path: '/edges', status: 201, tag },
+  mcp: { tool: 'svc_connect', title: 'Connect nodes' },
+});
+
+export const disconnect = command({
+  name: 'disconnect',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Remove an edge. The belongs_to of a node to its organization stays; move_node changes it.',
+  input: z.strictObject({ edge_id: Id, confirmed: Confirmed }),
+  output: changed('edge', Edge),
+  errors: ['EDGE_NOT_FOUND', 'ORG_INVARIANT'],
+  timeoutMs: 30_000,
+  rest: { method: 'DELETE', path: '/edges/{edge_id}', tag },
+  mcp: { tool: 'svc_disconnect', title: 'Disconnect nodes', destructive: true },
+});
+
+export const listEdges = query({
+  name: 'list_edges',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'List the edges of a node: outgoing before incoming, by relation, the oldest neighbour first.',
+  input: z.strictObject({
+    node_id: Id,
+    direction: z.enum(['outgoing', 'incoming']).optional(),
+    relation: Relation.optional(),
+    ...paging,
+  }),
+  output: page(NodeEdge),
+  errors: ['NODE_NOT_FOUND'],
+  rest: { method: 'GET', path: '/nodes/{node_id}/edges', tag },
+  mcp: { tool: 'svc_list_edges', title: 'List edges' },
+});

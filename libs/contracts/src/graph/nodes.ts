@@ -1,0 +1,287 @@
+import { z } from 'zod';
+import { Confirmed, ExpectedVersion, Id, Name, page, paging, Query, Text, Timestamp } from '../common.js';
+import { FileStatus } from '../files/file.js';
+import { LIMITS } from '../limits.js';
+import { command, query } from '../operation.js';
+import { changed } from './access-preview.js';
+import { ActorRef } from './actors.js';
+import { Link, Responsibility } from './carried.js';
+import { GraphEvent } from './events.js';
+import { AccessLevel, Health, Lifecycle, NodeStatus, NodeType, Relation, Visibility } from './vocabulary.js';
+
+/** A node as other records point to it. */
+export const NodeRef = z.strictObject({ id: Id, type: NodeType, name: z.string() });
+export type NodeRef = z.infer<typeof NodeRef>;
+
+/** A project's health with who said so. */
+export const HealthReport = z.strictObject({
+  value: Health,
+  note: z.string().nullable(),
+  by: z.string().nullable().describe('Name of the user who set it; null for the initial value.'),
+  at: Timestamp.nullable(),
+});
+
+const summary = {
+  id: Id,
+  type: NodeType,
+  name: z.string(),
+  status: NodeStatus,
+  lifecycle: Lifecycle,
+  health: Health.nullable().describe('Projects only.'),
+  organization: NodeRef.nullable().describe('Null on an organization, or when the caller may not see it.'),
+  owner: ActorRef.nullable(),
+  version: z
+    .int()
+    .describe(
+      'Grows with each stored change of the fields, the sharing and what the node carries; edges and events leave it.',
+    ),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+/** A node in a list. */
+export const NodeSummary = z.strictObject(summary);
+export type NodeSummary = z.infer<typeof NodeSummary>;
+
+/** One edge seen from a node. */
+export const NodeEdge = z.strictObject({
+  id: Id,
+  direction: z.enum(['outgoing', 'incoming']),
+  relation: Relation,
+  node: NodeRef.describe('The node at the other end.'),
+});
+export type NodeEdge = z.infer<typeof NodeEdge>;
+
+/** How a node is shared, as any reader of it may know. */
+export const AccessSummary = z.strictObject({
+  mode: Visibility.describe('The strictest of what applies.'),
+  inherited: z.boolean().describe('True when the node has no setting of its own.'),
+  from: z.array(NodeRef).describe('The nodes whose sharing applies; empty when open to everyone.'),
+  level: AccessLevel.describe('What the caller may do here, before the scope of the credential.'),
+});
+
+/** A tracked file in the answer of its node; list_files tells all of it. */
+export const NodeFile = z.strictObject({
+  id: Id,
+  path: z.string().describe('Within the node.'),
+  status: FileStatus.nullable(),
+  size_bytes: z.int().nullable(),
+  mime_type: z.string(),
+  updated_at: Timestamp,
+});
+export type NodeFile = z.infer<typeof NodeFile>;
+
+/** A node with everything that belongs to it. */
+export const Node = z.strictObject({
+  ...summary,
+  description: z.string(),
+  goal: z.string(),
+  sync_key: z.string().describe('Anchors the folder layout; never changes.'),
+  health_report: HealthReport.nullable(),
+  responsibilities: z.array(Responsibility).describe('In their order.'),
+  data_sources: z.array(Link),
+  tools: z.array(Link),
+  edges: z.strictObject({
+    items: z.array(NodeEdge),
+    complete: z
+      .boolean()
+      .describe(`False when a direction has more than ${LIMITS.nodeEdges} edges; list_edges gives all.`),
+  }),
+  recent_events: z.array(GraphEvent).describe(`The newest ${LIMITS.nodeEvents}; list_events gives all.`),
+  access: AccessSummary,
+  files: z.strictObject({
+    items: z.array(NodeFile).describe(`The newest ${LIMITS.nodeFiles}; list_files gives all.`),
+    complete: z.boolean(),
+  }),
+  local_path: z
+    .string()
+    .nullable()
+    .describe(
+      'Folder of the node on the device that answers; null without one, and in an answer that no device passed on.',
+    ),
+});
+export type Node = z.infer<typeof Node>;
+
+const nodeId = { node_id: Id.describe('Id of the node.') };
+const editable = {
+  name: Name,
+  description: Text,
+  goal: Text,
+  lifecycle: Lifecycle,
+  health: Health,
+  health_note: Text.nullable().describe('Explains the health; a new health without a note drops the former one.'),
+  owner_id: Id.nullable().describe('Actor that owns the node; null for nobody.'),
+};
+const tag = 'Nodes';
+
+export const createNode = command({
+  name: 'create_node',
+  owner: 'graph',
+  tier: 'manage',
+  doc: 'Create a node. Everything but an organization needs organization_id; parent_ids are further nodes that it belongs to.',
+  input: z.strictObject({
+    type: NodeType,
+    name: Name,
+    organization_id: Id.optional().describe('The organization; required unless the node is one.'),
+    parent_ids: z
+      .array(Id)
+      .max(20)
+      .default([])
+      .describe('Projects, processes, areas or principles that the node belongs to.'),
+    description: Text.default(''),
+    goal: Text.default(''),
+    lifecycle: Lifecycle.optional().describe('Defaults to the first value of the type.'),
+    health: Health.optional(),
+    owner_id: Id.nullable().default(null),
+    visibility: Visibility.nullable()
+      .default(null)
+      .describe('Own sharing from the start; `group` starts with no recipients. Null inherits.'),
+  }),
+  output: Node,
+  errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'ORG_INVARIANT', 'LIFECYCLE_INVALID'],
+  rest: { method: 'POST', path: '/nodes', status: 201, tag },
+  mcp: { tool: 'svc_create_node', title: 'Create node' },
+});
+
+export const getNode = query({
+  name: 'get_node',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Read one node with owner, responsibilities, data sources, tools, edges, recent events, files and its folder on this device.',
+  input: z.strictObject(nodeId),
+  output: Node,
+  errors: ['NODE_NOT_FOUND'],
+  rest: { method: 'GET', path: '/nodes/{node_id}', tag },
+  mcp: {
+    tool: 'svc_get_node',
+    title: 'Read node',
+    more: 'svc_list_edges, svc_list_events and svc_list_files of the node',
+  },
+});
+
+export const listNodes = query({
+  name: 'list_nodes',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'List nodes by name with filters. Archived nodes are left out unless status or lifecycle asks for them.',
+  input: z.strictObject({
+    scope: z
+      .enum(['session', 'global'])
+      .optional()
+      .describe(
+        'session: the home node and its neighbours, the default of a connection with a home node; global: everything you may see.',
+      ),
+    type: z.array(NodeType).optional(),
+    status: z.array(NodeStatus).optional(),
+    lifecycle: z.array(Lifecycle).optional(),
+    health: z.array(Health).optional(),
+    organization_id: Id.optional(),
+    owner_id: Id.optional(),
+    parent_id: Id.optional().describe('Only nodes that belong to this node directly.'),
+    query: Query.optional().describe('Part of the name; case and diacritics are folded.'),
+    order: z.enum(['name', 'created', 'updated']).default('name').describe('created and updated: newest first.'),
+    ...paging,
+  }),
+  output: page(NodeSummary),
+  errors: ['NODE_NOT_FOUND'],
+  rest: { method: 'GET', path: '/nodes', tag },
+  mcp: { tool: 'svc_list_nodes', title: 'List nodes' },
+});
+
+export const updateNode = command({
+  name: 'update_node',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Change fields of a node. Renaming never moves its folder. Changing the owner of a restricted node can widen access and then asks for confirmation.',
+  input: z.strictObject({
+    ...nodeId,
+    ...z.object(editable).partial().shape,
+    expected_version: ExpectedVersion,
+    confirmed: Confirmed,
+  }),
+  output: changed('node', Node),
+  errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'LIFECYCLE_INVALID', 'CONFLICT'],
+  rest: { method: 'PATCH', path: '/nodes/{node_id}', tag },
+  mcp: { tool: 'svc_update_node', title: 'Update node' },
+});
+
+export const archiveNode = command({
+  name: 'archive_node',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Archive a node. Everything of it is kept, and restore_node brings its former lifecycle back.',
+  input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
+  output: Node,
+  errors: ['NODE_NOT_FOUND', 'CONFLICT'],
+  rest: { method: 'POST', path: '/nodes/{node_id}/archive', tag },
+  mcp: { tool: 'svc_archive_node', title: 'Archive node' },
+});
+
+export const restoreNode = command({
+  name: 'restore_node',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Bring an archived node back to the lifecycle it had before.',
+  input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
+  output: Node,
+  errors: ['NODE_NOT_FOUND', 'CONFLICT'],
+  rest: { method: 'POST', path: '/nodes/{node_id}/restore', tag },
+  mcp: { tool: 'svc_restore_node', title: 'Restore node' },
+});
+
+/** What a purge removes. */
+export const PurgePreview = z.strictObject({
+  edges: z.int(),
+  events: z.int(),
+  responsibilities: z.int(),
+  data_sources: z.int(),
+  tools: z.int(),
+  files: z.int().describe('Tracked files; each leaves a tombstone.'),
+  access_requests: z
+    .int()
+    .describe('Those that were approved or refused; a pending one does not tell its asker that the node went.'),
+  blockers: z
+    .array(z.strictObject({ reason: z.enum(['has_members']), count: z.int() }))
+    .describe('What must go first: an organization with members cannot be purged.'),
+});
+
+export const purgeNode = command({
+  name: 'purge_node',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Remove a node for good. The first call answers what would go; confirmed: true removes it. Removing a restricted parent can widen access to its children, which the preview shows.',
+  input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion, confirmed: Confirmed }),
+  output: changed('removes', PurgePreview),
+  errors: ['NODE_NOT_FOUND', 'IN_USE', 'CONFLICT'],
+  timeoutMs: 30_000,
+  rest: { method: 'DELETE', path: '/nodes/{node_id}', tag },
+  mcp: { tool: 'svc_purge_node', title: 'Purge node', destructive: true },
+});
+
+export const moveNode = command({
+  name: 'move_node',
+  owner: 'graph',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Move a node to another organization; its other edges stay. The first call answers which nodes move and who gains and loses access; confirmed: true carries it out.',
+  input: z.strictObject({
+    ...nodeId,
+    organization_id: Id,
+    with_descendants: z.boolean().default(true).describe('Move what belongs to the node as well.'),
+    expected_version: ExpectedVersion,
+    confirmed: Confirmed,
+  }),
+  output: z.strictObject({
+    ...changed('node', Node).shape,
+    moves: z.array(NodeRef).describe('The nodes that move, at most 500 of them.'),
+    move_count: z.int(),
+  }),
+  errors: ['NODE_NOT_FOUND', 'ORG_INVARIANT', 'CONFLICT'],
+  timeoutMs: 30_000,
+  rest: { method: 'POST', path: '/nodes/{node_id}/move', tag },
+  mcp: { tool: 'svc_move_node', title: 'Move node to another organization' },
+});

@@ -1,0 +1,287 @@
+import { z } from 'zod';
+import { Coordinate, Id, MaxTokens, page, paging, Query, Timestamp } from '../common.js';
+import { LIMITS } from '../limits.js';
+import { command, query } from '../operation.js';
+import { AccessRequest } from './access.js';
+import { Link, Responsibility } from './carried.js';
+import { GraphEvent } from './events.js';
+import { Node, NodeRef, NodeSummary } from './nodes.js';
+import { Health, Lifecycle, NodeType, Relation } from './vocabulary.js';
+
+const tag = 'Reading';
+
+/** A match of the search. `snippet` marks matched words with « and ». */
+export const SearchHit = z.strictObject({
+  kind: z.enum(['node', 'event']),
+  node: NodeRef,
+  event_id: Id.nullable(),
+  matched: z.enum(['name', 'text']).describe('name: the node name; text: description, goal or event.'),
+  snippet: z.string(),
+  score: z.number().describe('Higher is better; comparable within one answer.'),
+});
+
+export const search = query({
+  name: 'search',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Search names (also parts of words), descriptions, goals and events (whole words, the last one also by its beginning) of everything you may see, best first. Case and diacritics are folded; "quotes" make a phrase, OR an alternative, a leading - an exclusion. Superseded and archived events are left out.',
+  input: z.strictObject({
+    query: Query.trim().min(1, 'must not be empty'),
+    type: z.array(NodeType).optional(),
+    organization_id: Id.optional(),
+    include: z.array(z.enum(['node', 'event'])).optional(),
+    ...paging,
+  }),
+  output: page(SearchHit),
+  rest: { method: 'GET', path: '/search', tag },
+  mcp: { tool: 'svc_search', title: 'Search the graph' },
+});
+
+/** A line of the outline of a context answer. */
+export const ContextNode = z.strictObject({
+  ...NodeRef.shape,
+  lifecycle: Lifecycle,
+  health: Health.nullable(),
+  depth: z.int().describe('Steps from the node asked for.'),
+  via: z
+    .array(z.strictObject({ from: Id, relation: Relation, direction: z.enum(['outgoing', 'incoming']) }))
+    .describe(
+      'Edges that join it to nodes one step nearer; outgoing: the edge leads from the nearer node to this one.',
+    ),
+  owner: z.string().nullable(),
+});
+
+/** What a context answer tells of a node beyond its line in the outline. */
+export const ContextDetails = z.strictObject({
+  node_id: Id,
+  description: z.string(),
+  goal: z.string(),
+  responsibilities: z.array(Responsibility),
+  data_sources: z.array(Link),
+  tools: z.array(Link),
+  recent_events: z.array(GraphEvent).describe('The newest three.'),
+});
+
+/** Parts of the node itself that can be shortened for size. */
+export const CONTEXT_PARTS = [
+  'edges',
+  'recent_events',
+  'files',
+  'responsibilities',
+  'data_sources',
+  'tools',
+  'description',
+  'goal',
+] as const;
+
+export const Context = z.strictObject({
+  depth: z.int(),
+  estimated_tokens: z.int().describe('Of this answer as JSON: a quarter of its bytes.'),
+  complete: z.boolean().describe('False when anything was left out.'),
+  left_out: z.strictObject({
+    nodes: z.int().describe('Visible nodes within the depth that were found and are not shown.'),
+    more_nodes: z
+      .boolean()
+      .describe('True when there can be still more than were counted: beyond hubs, or farther away.'),
+    hubs: z
+      .array(Id)
+      .describe(
+        'Nodes with more neighbours than were looked at, the nearest five of them; list_edges gives all neighbours.',
+      ),
+    details: z.int().describe('Nodes of the outline without details.'),
+    node: z
+      .array(z.enum(CONTEXT_PARTS))
+      .describe('Parts of the node itself that are shortened; get_node gives them whole.'),
+    how_to_get: z.string().describe('What to call for the rest; empty when nothing is left out.'),
+  }),
+  nodes: z.array(ContextNode).describe('Outline of the surroundings, nearest first.'),
+  node: Node.describe('The node asked for, whole unless left_out.node says otherwise.'),
+  details: z.array(ContextDetails).describe('Of the nodes in the outline, nearest first, as far as max_tokens allows.'),
+});
+
+export const getContext = query({
+  name: 'get_context',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Read a node with its surroundings to a depth of up to 5 in one call: first an outline of every node, then details, nearest first, as far as max_tokens allows.',
+  input: z.strictObject({
+    node_id: Id.optional().describe('Defaults to the home node of the connection.'),
+    depth: z.int().min(0).max(LIMITS.contextDepthMax).default(1),
+    relation: z.array(Relation).optional().describe('Follow only these relations.'),
+    include_archived: z.boolean().default(false),
+    max_tokens: MaxTokens,
+  }),
+  output: Context,
+  errors: ['NODE_NOT_FOUND'],
+  rest: { method: 'GET', path: '/context', tag },
+  mcp: { tool: 'svc_get_context', title: 'Read context' },
+});
+
+/**
+ * The graph as columns, for drawing. Row i of every node column is one node; edges are triples
+ * (source row, target row, index into `relations`) in one flat array.
+ */
+export const Snapshot = z.strictObject({
+  token: z.string().describe('Send as `since` to get what changed.'),
+  full: z
+    .boolean()
+    .describe('True: the whole graph. False: `nodes` are the added or changed ones and `removed` tells the rest.'),
+  types: z.array(NodeType).describe('Names of the codes in nodes.type.'),
+  lifecycles: z.array(Lifecycle),
+  relations: z.array(Relation),
+  nodes: z.strictObject({
+    id: z.array(Id),
+    name: z.array(z.string()),
+    type: z.array(z.int()),
+    lifecycle: z.array(z.int()),
+    health: z.array(z.int()).describe('-1 none, 0 on_track, 1 at_risk, 2 off_track.'),
+    organization: z.array(z.int()).describe('Index into organizations, -1 for none.'),
+    x: z.array(z.number().nullable()),
+    y: z.array(z.number().nullable()),
+  }),
+  organizations: z.array(Id).describe('Ids of the organizations that nodes.organization points to.'),
+  edges: z.array(z.int()).describe('Full answer: triples of source row, target row, relation.'),
+  edges_added: z.array(z.tuple([Id, Id, z.int()])).describe('Delta: source id, target id, relation.'),
+  edges_removed: z.array(z.tuple([Id, Id, z.int()])),
+  removed: z.array(Id).describe('Delta: nodes that are gone or no longer visible.'),
+});
+
+export const getSnapshot = query({
+  name: 'get_snapshot',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Read the whole visible graph as compact columns, or what changed since a token. An unknown or aged token gets the whole.',
+  input: z.strictObject({
+    include_archived: z.boolean().default(true),
+    since: z.string().max(200).optional(),
+    if_none_match: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('On REST the If-None-Match header; an unchanged graph answers 304.'),
+  }),
+  output: z.union([Snapshot, z.strictObject({ token: z.string(), unchanged: z.literal(true) })]),
+  timeoutMs: 30_000,
+  rest: { method: 'GET', path: '/graph', tag },
+});
+
+export const setPositions = command({
+  name: 'set_positions',
+  owner: 'graph',
+  tier: 'write',
+  idempotent: true,
+  doc: 'Remember where nodes are drawn, for everybody. Unknown and invisible nodes are skipped.',
+  input: z.strictObject({
+    positions: z
+      .array(z.strictObject({ node_id: Id, x: Coordinate, y: Coordinate }))
+      .min(1)
+      .max(LIMITS.positionsPerCall),
+  }),
+  output: z.strictObject({ saved: z.int() }),
+  rest: { method: 'PUT', path: '/graph/positions', tag },
+  mcp: { tool: 'svc_set_positions', title: 'Place nodes in the drawing' },
+});
+
+const AttentionNode = z.strictObject({
+  node: NodeRef,
+  lifecycle: Lifecycle,
+  health: Health.nullable(),
+  note: z.string().nullable().describe('What was noted with the health of a project.'),
+  since: Timestamp.describe('When it came to this lifecycle or health.'),
+});
+
+/** A move or delete of a file that failed half-way. */
+const StuckOperation = z.strictObject({
+  id: Id,
+  node: NodeRef.describe('Where the file is.'),
+  file_id: Id,
+  kind: z.enum(['move', 'delete']),
+  path: z.string().describe('Where the file was, within its node.'),
+  to_path: z.string().nullable().describe('Where a move leads to.'),
+  message: z.string().describe('Why it failed last.'),
+  attempts: z.int(),
+  since: Timestamp,
+});
+
+/** The same data give the same overview: it holds no time of its own and nothing that was made up. */
+export const Overview = z.strictObject({
+  attention: z.strictObject({
+    processes: z.array(AttentionNode).describe('At risk or broken, the last changed first.'),
+    areas: z.array(AttentionNode).describe('Needing attention, the last changed first.'),
+    projects: z.array(AttentionNode).describe('Active ones whose health is not on_track, the last changed first.'),
+    access_requests: z
+      .array(AccessRequest)
+      .describe('Pending, for existing nodes, newest first; filled for manage only.'),
+    stuck_operations: z
+      .array(StuckOperation)
+      .describe('Moves and deletes of files that failed half-way and are tried again, newest first.'),
+    complete: z
+      .boolean()
+      .describe('False when a list here shows the first 200 of more; list_nodes and list_access_requests give all.'),
+  }),
+  recent_activity: z
+    .array(z.strictObject({ at: Timestamp, node: NodeRef, event: GraphEvent }))
+    .describe('Active and resolved events, newest first, at most 30.'),
+  new_nodes: z
+    .array(
+      z.strictObject({
+        ...NodeSummary.shape,
+        created_by: z.string().nullable().describe('Name of the user; null when made by the system.'),
+        by_agent: z.boolean().describe('Created through MCP or by a runner rather than by a person.'),
+      }),
+    )
+    .describe('Newest first, at most 20.'),
+});
+
+export const getOverview = query({
+  name: 'get_overview',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Read what needs attention, recent activity and new nodes, across everything you may see.',
+  input: z.strictObject({}),
+  output: Overview,
+  rest: { method: 'GET', path: '/overview', tag },
+  mcp: { tool: 'svc_get_overview', title: 'Read overview', more: 'svc_list_nodes and svc_list_events' },
+});
+
+export const AuditEntry = z.strictObject({
+  id: Id,
+  at: Timestamp,
+  user: z.strictObject({ id: Id, name: z.string() }).nullable().describe('Null for the system itself.'),
+  via: z.string(),
+  action: z.string().describe('Name of the operation.'),
+  target_kind: z.string(),
+  target_id: Id.nullable(),
+  before: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they were.'),
+  after: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they became.'),
+  request_id: z.string(),
+});
+
+export const listAudit = query({
+  name: 'list_audit',
+  owner: 'graph',
+  tier: 'manage',
+  doc: 'Read the audit trail, newest first.',
+  input: z.strictObject({
+    target_id: Id.optional(),
+    user_id: Id.optional(),
+    action: Query.optional(),
+    from: Timestamp.optional(),
+    to: Timestamp.optional(),
+    ...paging,
+  }),
+  output: page(AuditEntry),
+  rest: { method: 'GET', path: '/audit', tag: 'Administration' },
+  mcp: { tool: 'svc_list_audit', title: 'Read the audit trail' },
+});
+
+/** Ids by the beginning of a name, for completions. */
+export const suggestNodes = query({
+  name: 'suggest_nodes',
+  owner: 'graph',
+  tier: 'read',
+  doc: 'Suggest visible nodes whose name contains the text, best first.',
+  input: z.strictObject({ text: Query, limit: z.int().min(1).max(100).default(20) }),
+  output: z.strictObject({ items: z.array(NodeRef), total: z.int() }),
+  rest: { method: 'GET', path: '/nodes:suggest', tag },
+});

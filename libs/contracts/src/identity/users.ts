@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { Scope } from '../caller.js';
+import { Confirmed, ExpectedVersion, Id, Name, page, paging, plainText, Query, Timestamp } from '../common.js';
+import { changed } from '../graph/access-preview.js';
+import { command, query } from '../operation.js';
+
+export const User = z.strictObject({
+  id: Id,
+  name: z.string(),
+  external_id: z.string().nullable().describe('`issuer|subject` of an identity provider.'),
+  max_scope: Scope.describe('No credential of this user goes beyond it.'),
+  claim_scope: Scope.nullable().describe(
+    "What the identity provider's groups allowed at the last sign-in; no credential goes beyond it either. Null for users without a provider.",
+  ),
+  disabled: z.boolean(),
+  groups: z.array(z.strictObject({ id: Id, name: z.string() })),
+  version: z.int(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type User = z.infer<typeof User>;
+
+export const Group = z.strictObject({
+  id: Id,
+  name: z.string(),
+  claim: z.string().nullable().describe("Value of the provider's groups claim that fills this group."),
+  member_count: z.int(),
+  version: z.int(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Group = z.infer<typeof Group>;
+
+const tag = 'Users and groups';
+
+export const whoami = query({
+  name: 'whoami',
+  owner: 'identity',
+  tier: 'read',
+  doc: 'Read who you are and what this credential may do.',
+  input: z.strictObject({}),
+  output: z.strictObject({ user: User, scope: Scope, credential_id: z.string().nullable() }),
+  rest: { method: 'GET', path: '/me', tag },
+  mcp: { tool: 'svc_whoami', title: 'Who am I' },
+});
+
+export const createUser = command({
+  name: 'create_user',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'Create a user. Credentials are made with create_token, or come from the identity provider.',
+  input: z.strictObject({
+    name: Name,
+    external_id: plainText(500).nullable().default(null),
+    max_scope: Scope.default('write'),
+  }),
+  output: User,
+  errors: ['CONFLICT'],
+  rest: { method: 'POST', path: '/users', status: 201, tag },
+});
+export const getUser = query({
+  name: 'get_user',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'Read one user.',
+  input: z.strictObject({ user_id: Id }),
+  output: User,
+  errors: ['USER_NOT_FOUND'],
+  rest: { method: 'GET', path: '/users/{user_id}', tag },
+});
+export const listUsers = query({
+  name: 'list_users',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'List users by name.',
+  input: z.strictObject({ query: Query.optional(), ...paging }),
+  output: page(User),
+  rest: { method: 'GET', path: '/users', tag },
+});
+export const updateUser = command({
+  name: 'update_user',
+  owner: 'identity',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Change a user. Disabling one ends every connection of theirs within a second. The last user who can manage cannot be lowered or disabled.',
+  input: z.strictObject({
+    user_id: Id,
+    name: Name.optional(),
+    max_scope: Scope.optional(),
+    disabled: z.boolean().optional(),
+    expected_version: ExpectedVersion,
+  }),
+  output: User,
+  errors: ['USER_NOT_FOUND', 'CONFLICT'],
+  rest: { method: 'PATCH', path: '/users/{user_id}', tag },
+});
+
+export const createGroup = command({
+  name: 'create_group',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'Create an empty group.',
+  input: z.strictObject({ name: Name, claim: plainText(500).nullable().default(null) }),
+  output: Group,
+  errors: ['NAME_TAKEN'],
+  rest: { method: 'POST', path: '/groups', status: 201, tag },
+});
+export const listGroups = query({
+  name: 'list_groups',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'List groups by name.',
+  input: z.strictObject({ query: Query.optional(), ...paging }),
+  output: page(Group),
+  rest: { method: 'GET', path: '/groups', tag },
+});
+export const updateGroup = command({
+  name: 'update_group',
+  owner: 'identity',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Rename a group or change its claim.',
+  input: z.strictObject({
+    group_id: Id,
+    name: Name.optional(),
+    claim: plainText(500).nullable().optional(),
+    expected_version: ExpectedVersion,
+  }),
+  output: Group,
+  errors: ['GROUP_NOT_FOUND', 'NAME_TAKEN', 'CONFLICT'],
+  rest: { method: 'PATCH', path: '/groups/{group_id}', tag },
+});
+export const deleteGroup = command({
+  name: 'delete_group',
+  owner: 'identity',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Delete a group; it leaves every sharing list. The first call answers who loses access; confirmed: true deletes it.',
+  input: z.strictObject({ group_id: Id, confirmed: Confirmed }),
+  output: changed('group', Group),
+  errors: ['GROUP_NOT_FOUND'],
+  timeoutMs: 30_000,
+  rest: { method: 'DELETE', path: '/groups/{group_id}', tag },
+});
+export const listGroupMembers = query({
+  name: 'list_group_members',
+  owner: 'identity',
+  tier: 'manage',
+  doc: 'List the members of a group by name.',
+  input: z.strictObject({ group_id: Id, ...paging }),
+  output: page(z.strictObject({ id: Id, name: z.string() })),
+  errors: ['GROUP_NOT_FOUND'],
+  rest: { method: 'GET', path: '/groups/{group_id}/members', tag },
+});
+export const changeGroupMembers = command({
+  name: 'change_group_members',
+  owner: 'identity',
+  tier: 'manage',
+  idempotent: true,
+  doc: 'Add and remove members. What widens access answers a preview and waits for confirmed: true; a removal takes effect within a second.',
+  input: z.strictObject({
+    group_id: Id,
+    add: z.array(Id).max(1_000).default([]),
+    remove: z.array(Id).max(1_000).default([]),
+    confirmed: Confirmed,
+  }),
+  output: changed('group', Group),
+  errors: ['GROUP_NOT_FOUND', 'USER_NOT_FOUND'],
+  timeoutMs: 30_000,
+  rest: { method: 'POST', path: '/groups/{group_id}/members', tag },
+});

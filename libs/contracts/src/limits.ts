@@ -1,0 +1,66 @@
+/** Every limit that a caller can run into. Sizes in bytes, durations in milliseconds. */
+export const LIMITS = {
+  nameLength: 200,
+  textLength: 20_000,
+  urlLength: 2_048,
+  /** Largest JSON body of an ordinary route. */
+  bodyBytes: 1_048_576,
+  /** Largest document that `import` takes. */
+  importBytes: 256 * 1_048_576,
+  /** Largest request over the bus; a larger one is refused. */
+  busRequestBytes: 1_000_000,
+  /** Most nodes that one event names: their ids stay well below the largest message. */
+  nodesPerEvent: 5_000,
+  /** Largest reply over the bus. */
+  busReplyBytes: 256 * 1_048_576,
+  listDefault: 50,
+  listMax: 500,
+  contextDepthMax: 5,
+  tokensMin: 500,
+  tokensDefault: 8_000,
+  tokensMax: 100_000,
+  /** What a token is taken for, of JSON. */
+  bytesPerToken: 4,
+  /** Edges of each direction in one node answer; the rest through list_edges. */
+  nodeEdges: 100,
+  /** Newest events in one node answer; the rest through list_events. */
+  nodeEvents: 20,
+  positionsPerCall: 20_000,
+  coordinateMax: 1_000_000,
+  versionMax: 2_147_483_647,
+  /** Of lists by name: a name of 200 characters can have many times as many bytes once it is folded. */
+  cursorLength: 10_000,
+  /** Levels of arrays and objects in a JSON text. */
+  jsonDepth: 64,
+  recipientsPerNode: 500,
+  pendingAccessRequestsPerUser: 50,
+  /** That work at the same time. */
+  tokensPerUser: 100,
+  tokenDaysDefault: 180,
+  tokenDaysMax: 3_650,
+  /** UTF-8 bytes of one name in a path: what common file systems hold. */
+  fileNameBytes: 255,
+  /** Characters of a path within a node. */
+  pathLength: 1_024,
+  /** Levels of folders in a section. */
+  pathDepth: 64,
+  /** Largest file that is answered or written inline; larger ones go by path or by stream. */
+  inlineFileBytes: 1_048_576,
+  /** Largest file that an upload takes. */
+  uploadBytes: 8 * 1_024 ** 3,
+  filesDefault: 500,
+  filesMax: 2_000,
+  fileHitsDefault: 20,
+  fileHitsMax: 50,
+  /** Characters of a snippet of a file. */
+  fileSnippetLength: 300,
+  renameFolderDefault: 20,
+  renameFolderMax: 1_000,
+  adoptMax: 1_000,
+  statusDefault: 200,
+  statusMax: 2_000,
+  /** Records that one change of the file service touches at most. */
+  filesPerChange: 2_000,
+  /** Tracked files in one node answer; the rest through list_files. */
+  nodeFiles: 50,
+} as const;

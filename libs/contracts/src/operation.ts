@@ -1,0 +1,122 @@
+import type { z } from 'zod';
+import type { Scope } from './caller.js';
+import type { ErrorCode } from './errors.js';
+
+/** The service that answers an operation. */
+export const OWNERS = ['identity', 'graph', 'file', 'device'] as const;
+export type Owner = (typeof OWNERS)[number];
+
+/** Access tier: a scope, or `internal` for calls between our own processes that no surface offers. */
+export type Tier = Scope | 'internal';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** REST binding. Path parameters are `{name}`; the rest of the input is the query (GET, DELETE) or the JSON body. */
+export interface RestBinding {
+  readonly method: HttpMethod;
+  readonly path: `/${string}`;
+  /** Status of success, 200 unless told. */
+  readonly status?: number;
+  /** Groups routes in the OpenAPI document. */
+  readonly tag: string;
+}
+
+/** MCP binding: the tool's name is `svc_` + the operation's name unless told. */
+export interface McpBinding {
+  readonly tool: `svc_${string}`;
+  readonly title: string;
+  /** Changes that cannot be taken back by another call. */
+  readonly destructive?: boolean;
+  /** The answer is of use as a whole alone; it keeps to a limit of its own. */
+  readonly whole?: boolean;
+  /** Beside pages and a larger max_tokens, where to find what was left out of an answer. */
+  readonly more?: string;
+}
+
+export type ObjectSchema = z.ZodObject;
+
+/**
+ * One thing that the product can do, declared once. A handler implements it; REST routes, MCP tools and bus
+ * subjects are bindings onto it.
+ */
+export interface Operation<I extends ObjectSchema = ObjectSchema, O extends z.ZodType = z.ZodType> {
+  /** Verb first, snake case, unique. */
+  readonly name: string;
+  readonly owner: Owner;
+  readonly tier: Tier;
+  /** False for operations that change state; those are applied once per call id. */
+  readonly readOnly: boolean;
+  /** Repeating the call with the same input leaves the same state (annotation for clients). */
+  readonly idempotent: boolean;
+  readonly doc: string;
+  readonly input: I;
+  readonly output: O;
+  /** Codes beyond those that every operation may answer (COMMON_ERRORS). */
+  readonly errors: readonly ErrorCode[];
+  readonly rest?: RestBinding;
+  readonly mcp?: McpBinding;
+  /** Time the bus waits for the whole reply, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Codes that any operation may answer. */
+export const COMMON_ERRORS = [
+  'VALIDATION_FAILED',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'HOST_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+  'REQUEST_CANCELLED',
+  'INTERNAL',
+  'SERVICE_UNAVAILABLE',
+  'TIMEOUT',
+] as const satisfies readonly ErrorCode[];
+
+export const DEFAULT_TIMEOUT_MS = 10_000;
+
+type Declaration<I extends ObjectSchema, O extends z.ZodType> = Omit<
+  Operation<I, O>,
+  'readOnly' | 'idempotent' | 'errors' | 'timeoutMs'
+> &
+  Partial<Pick<Operation<I, O>, 'idempotent' | 'errors' | 'timeoutMs'>>;
+
+/** Declares an operation that only reads. */
+export function query<I extends ObjectSchema, O extends z.ZodType>(declaration: Declaration<I, O>): Operation<I, O> {
+  return { errors: [], timeoutMs: DEFAULT_TIMEOUT_MS, ...declaration, readOnly: true, idempotent: true };
+}
+
+/** Declares an operation that changes state. */
+export function command<I extends ObjectSchema, O extends z.ZodType>(declaration: Declaration<I, O>): Operation<I, O> {
+  return { errors: [], timeoutMs: DEFAULT_TIMEOUT_MS, idempotent: false, ...declaration, readOnly: false };
+}
+
+/** What a caller passes. */
+export type InputOf<Op extends Operation> = z.input<Op['input']>;
+/** What a handler receives: validated, defaults filled in. */
+export type ParsedInputOf<Op extends Operation> = z.output<Op['input']>;
+export type OutputOf<Op extends Operation> = z.output<Op['output']>;
+
+/**
+ * An answer that is JSON text already, such as one assembled by the database. Transports and surfaces pass it on as it
+ * came, as text or as UTF-8 bytes, without parsing it. It must be a valid JSON value of the operation's output schema.
+ */
+export class RawJson {
+  private decoded: string | undefined;
+
+  constructor(readonly source: string | Uint8Array) {}
+
+  get text(): string {
+    if (typeof this.source === 'string') return this.source;
+    this.decoded ??= new TextDecoder().decode(this.source);
+    return this.decoded;
+  }
+
+  parse(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** What a handler may answer. */
+export type ReplyOf<Op extends Operation> = OutputOf<Op> | RawJson;

@@ -1,0 +1,64 @@
+import * as fileOperations from './files/file-operations.js';
+import * as mirrors from './files/mirrors.js';
+import * as records from './files/records.js';
+import * as remotes from './files/remotes.js';
+import * as status from './files/status.js';
+import * as access from './graph/access.js';
+import * as actors from './graph/actors.js';
+import * as carried from './graph/carried.js';
+import * as edges from './graph/edges.js';
+import * as events from './graph/events.js';
+import * as nodes from './graph/nodes.js';
+import * as reading from './graph/reading.js';
+import * as tokens from './identity/tokens.js';
+import * as users from './identity/users.js';
+import type { Operation, Owner } from './operation.js';
+import * as transfer from './transfer/transfer.js';
+
+/** Every operation of the product, by its name. */
+export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
+  nodes,
+  carried,
+  edges,
+  events,
+  actors,
+  access,
+  reading,
+  users,
+  tokens,
+  transfer,
+  mirrors,
+  fileOperations,
+  status,
+  remotes,
+  records,
+]);
+
+/** What a central workspace serves; everything else belongs to the devices. */
+export const CENTRAL_OWNERS = ['identity', 'graph'] as const satisfies readonly Owner[];
+
+/** The operations of some owners, in the order of the table. */
+export function operationsOf(owners: readonly Owner[]): Operation[] {
+  return [...OPERATIONS.values()].filter(({ owner }) => owners.includes(owner));
+}
+
+function collect(modules: readonly Record<string, unknown>[]): Map<string, Operation> {
+  const table = new Map<string, Operation>();
+  for (const value of modules.flatMap((module) => Object.values(module))) {
+    if (!isOperation(value)) continue;
+    if (table.has(value.name)) throw new Error(`Operation ${value.name} is declared twice`);
+    table.set(value.name, value);
+  }
+  return table;
+}
+
+function isOperation(value: unknown): value is Operation {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'owner' in value &&
+    'tier' in value &&
+    'input' in value &&
+    'name' in value
+  );
+}

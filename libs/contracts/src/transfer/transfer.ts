@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { Confirmed, Done, Id } from '../common.js';
+import { AccessPreview } from '../graph/access-preview.js';
+import { command, query } from '../operation.js';
+import { GraphDocument } from './document.js';
+
+const tag = 'Import and export';
+
+export const ImportReport = z.strictObject({
+  applied: z.boolean().describe('False for a dry run, and when the import waits for confirmed: true.'),
+  preview: AccessPreview.nullable().describe(
+    'Who gains or loses access to nodes that exist already; null when nobody does.',
+  ),
+  created: z.record(z.string(), z.int()).describe('New records by kind.'),
+  updated: z.record(z.string(), z.int()),
+  unchanged: z.record(z.string(), z.int()),
+});
+
+export const putImportPart = command({
+  name: 'put_import_part',
+  owner: 'graph',
+  tier: 'internal',
+  idempotent: true,
+  doc: 'Keep one part of an import document until the import runs; forgotten after an hour.',
+  input: z.strictObject({
+    upload_id: Id,
+    index: z.int().min(0).max(10_000),
+    data: z.string().describe('base64 of gzip'),
+  }),
+  output: Done,
+});
+
+export const runImport = command({
+  name: 'run_import',
+  owner: 'graph',
+  tier: 'internal',
+  idempotent: true,
+  doc: 'Validate the uploaded document wholly, then apply it in one transaction.',
+  input: z.strictObject({
+    upload_id: Id,
+    parts: z.int().min(1),
+    dry_run: z.boolean().default(false),
+    confirmed: Confirmed,
+  }),
+  output: ImportReport,
+  errors: ['UPLOAD_NOT_FOUND', 'CONFLICT'],
+  timeoutMs: 600_000,
+});
+
+export const exportGraph = query({
+  name: 'export_graph',
+  owner: 'graph',
+  tier: 'manage',
+  doc: 'Export everything as one document of the format workspace-graph/1: a complete backup of the graph, its users, groups and sharing, without secrets.',
+  input: z.strictObject({}),
+  output: GraphDocument,
+  timeoutMs: 600_000,
+  rest: { method: 'GET', path: '/export', tag },
+});
