@@ -1,0 +1,128 @@
+import type {
+  BusEventPayload,
+  BusEventType,
+  Envelope,
+  InputOf,
+  Operation,
+  Owner,
+  ReplyOf,
+} from '@workspace-graph/contracts';
+
+/**
+ * `connecting`: nobody can be reached at the moment, the bus keeps trying. `draining`: no new work is taken, what is
+ * under way is finished. `closed` is final. After each change to `ready`, events may have been missed.
+ */
+export type BusStatus = 'connecting' | 'ready' | 'draining' | 'closed';
+
+/** What a service told the others after a commit. `id` is the same on every delivery of one event. */
+export type BusEvent = {
+  [T in BusEventType]: { readonly type: T; readonly id: string; readonly payload: BusEventPayload<T> };
+}[BusEventType];
+export type BusEventOf<T extends BusEventType> = Extract<BusEvent, { readonly type: T }>;
+
+export interface CallOptions {
+  /** Gives the call up: it ends with REQUEST_CANCELLED and the handler's signal is aborted. */
+  readonly signal?: AbortSignal;
+  /** Time for the whole call, retries included. Default: the operation's. */
+  readonly timeoutMs?: number;
+}
+
+/** What a handler gets beside its input. */
+export interface CallContext {
+  /** A copy of its own; the caller in it is frozen. */
+  readonly envelope: Envelope;
+  /** Aborted with a ServiceError as its reason: REQUEST_CANCELLED, TIMEOUT, or SERVICE_UNAVAILABLE when a drain ran out of time. */
+  readonly signal: AbortSignal;
+  /** Milliseconds left until the caller's deadline, never negative: the `timeoutMs` of calls made on its behalf. */
+  remainingMs(): number;
+}
+
+/**
+ * Answers one call with the output, or with RawJson. `input` is what JSON makes of the caller's input, unvalidated.
+ * A thrown ServiceError reaches the caller as it is; anything else is logged and reaches it as a bare INTERNAL.
+ * The same call id may arrive again, here or at another instance: commands are applied once per call id.
+ */
+export type Dispatch = (operation: Operation, input: unknown, context: CallContext) => Promise<unknown>;
+
+export interface Serving {
+  readonly owner: Owner;
+  /** Takes no further calls, answers those received, and resolves when they are. A second call waits for the same end. */
+  stop(): Promise<void>;
+}
+
+export interface Subscription {
+  /** Resolves when no listener of this subscription runs any more. */
+  stop(): Promise<void>;
+}
+
+export interface SubscribeOptions {
+  /** Subscriptions with the same group share the events: each event reaches one of them. Default: every event. */
+  readonly group?: string;
+}
+
+/** What a service puts on the bus. Every transport behaves the same; `busConformance` holds them to it. */
+export interface Bus {
+  readonly status: BusStatus;
+
+  /** Tells each change of status. Returns the function that ends it. */
+  onStatus(listener: (status: BusStatus) => void): () => void;
+
+  /**
+   * Calls an operation and waits for its answer. Input and output pass through JSON: a Date arrives as text, undefined
+   * members are dropped, a BigInt is INTERNAL. An answer that was RawJson arrives as RawJson.
+   *
+   * A call that nobody has received is sent again for a short grace, then refused with SERVICE_UNAVAILABLE. A call that
+   * may have been received is sent again, under the same call id, until it is answered or its time is over (TIMEOUT);
+   * a read without a sign of life, no longer than that grace while nobody can be reached.
+   *
+   * @throws ServiceError and nothing else: the handler's, or PAYLOAD_TOO_LARGE (`details.limit_bytes`),
+   * REQUEST_CANCELLED, SERVICE_UNAVAILABLE, TIMEOUT, INTERNAL
+   */
+  call<Op extends Operation>(
+    operation: Op,
+    input: InputOf<Op>,
+    envelope: Envelope,
+    options?: CallOptions,
+  ): Promise<ReplyOf<Op>>;
+
+  /**
+   * Serves operations of one owner. Instances of an owner share its calls. Resolves when calls can arrive or, while
+   * nobody can be reached, at once: they then arrive as soon as the connection is there.
+   *
+   * @throws Error for an operation of another owner or one listed twice, and where access control forbids serving
+   */
+  serve(owner: Owner, operations: readonly Operation[], dispatch: Dispatch): Promise<Serving>;
+
+  /**
+   * Resolves when the event is on its way to those who listen at this moment; nobody else will get it.
+   * @throws ServiceError SERVICE_UNAVAILABLE (publish it again later) or PAYLOAD_TOO_LARGE
+   */
+  publish(event: BusEvent): Promise<void>;
+
+  /**
+   * Listens to events. One subscription hears them one after the other: the next waits until the listener is done.
+   * What a listener throws is logged.
+   * @throws Error where access control forbids listening
+   */
+  subscribe<T extends BusEventType>(
+    types: readonly T[],
+    listener: (event: BusEventOf<T>) => void | Promise<void>,
+    options?: SubscribeOptions,
+  ): Promise<Subscription>;
+
+  /** Stops serving and listening as `Serving.stop` does, lets calls under way end, then leaves. */
+  close(): Promise<void>;
+}
+
+/** Injection token of the process's bus. */
+export const BUS = Symbol('workspace-graph:bus');
+
+/** Fields first, then one line of text, as the common structured loggers take it. */
+type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+
+export interface BusLogger {
+  readonly debug: Log;
+  readonly info: Log;
+  readonly warn: Log;
+  readonly error: Log;
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Msg } from '@nats-io/transport-node';
+import { type Operation, type Owner, ServiceError } from '@workspace-graph/contracts';
+import type { Dispatch, Serving } from '../bus.js';
+import { encodeError } from '../codec.js';
+import { cancelled, internal, shuttingDown } from '../failures.js';
+import { Run } from '../run.js';
+import { Work } from '../work.js';
+import { type IncomingEnvelope, outcomeHeaders, readEnvelope } from './headers.js';
+import { IncomingCall } from './incoming-call.js';
+import type { Interest } from './link.js';
+import type { ServingHost } from './serving-host.js';
+import { type InstanceAddress, SUBJECTS } from './subjects.js';
+
+/** One instance of an owner on NATS. */
+export class NatsServing implements Serving {
+  private readonly address: InstanceAddress;
+  private readonly requests: readonly Interest[];
+  private readonly controls: readonly Interest[];
+  private readonly work = new Work();
+  private readonly calls = new Set<IncomingCall>();
+  /** Calls whose handler works, by what makes two messages the same call. */
+  private readonly working = new Map<string, IncomingCall>();
+  private stopping: Promise<void> | undefined;
+
+  constructor(
+    readonly owner: Owner,
+    operations: readonly Operation[],
+    private readonly dispatch: Dispatch,
+    private readonly host: ServingHost,
+  ) {
+    this.address = { owner, id: randomUUID() };
+    this.requests = operations.map((operation) => ({
+      subject: SUBJECTS.operation(operation),
+      queue: owner,
+      onMessage: (message) => this.receive(operation, message),
+    }));
+    this.controls = [
+      { subject: SUBJECTS.cancel(owner), onMessage: (message) => this.cancel(message.string()) },
+      { subject: SUBJECTS.flow(this.address, '*'), onMessage: (message) => this.confirm(message) },
+    ];
+  }
+
+  /** @throws Error where access control forbids a subject */
+  async start(): Promise<void> {
+    const interests = [...this.controls, ...this.requests];
+    for (const interest of interests) this.host.link.addInterest(interest);
+    const answer = await this.host.link.confirm(interests.map((interest) => interest.subject));
+    if (typeof answer === 'string') return;
+    throw new Error(`NATS forbids this user to subscribe to ${answer.subject}`);
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.drain();
+    return this.stopping;
+  }
+
+  private async drain(): Promise<void> {
+    await Promise.all(this.requests.map((interest) => this.host.link.removeInterest(interest)));
+    if (!(await this.work.idle(this.host.settings.drainMs))) this.abortAll();
+    await this.host.link.flush();
+    await Promise.all(this.controls.map((interest) => this.host.link.removeInterest(interest)));
+  }
+
+  private abortAll(): void {
+    this.host.logger.warn({ owner: this.owner, calls: this.calls.size }, 'calls that outlasted the drain were aborted');
+    for (const call of this.calls) call.run.abort(shuttingDown());
+  }
+
+  private receive(operation: Operation, message: Msg): void {
+    if (!message.reply)
+      return this.host.logger.warn({ operation: operation.name }, 'a request without a place for its answer');
+    const incoming = this.read(operation, message);
+    if (!incoming) return;
+    const key = `${operation.name} ${incoming.envelope.callId} ${incoming.callerText}`;
+    const same = this.working.get(key);
+    if (same?.hasBody(message.data)) return same.join(message.reply);
+    const run = new Run(operation, incoming.envelope, incoming.timeoutMs);
+    const call = new IncomingCall(run, { data: message.data, reply: message.reply }, this.address, this.host);
+    this.calls.add(call);
+    this.work.add(this.handle(key, call));
+  }
+
+  private read(operation: Operation, message: Msg): IncomingEnvelope | undefined {
+    try {
+      return readEnvelope(message.headers);
+    } catch (error) {
+      this.host.logger.error({ err: error, operation: operation.name }, 'a request that no caller of ours sends');
+      const outcome = encodeError(
+        error instanceof ServiceError ? error : internal(error),
+        'unknown',
+        Number.POSITIVE_INFINITY,
+      );
+      this.host.link.publish(message.reply ?? '', outcome.body, { headers: outcomeHeaders(outcome.kind) });
+      return undefined;
+    }
+  }
+
+  private async handle(key: string, call: IncomingCall): Promise<void> {
+    try {
+      this.working.set(key, call);
+      const outcome = await call.work(this.dispatch);
+      if (this.working.get(key) === call) this.working.delete(key);
+      await call.answer(outcome);
+    } catch (error) {
+      this.host.logger.error({ err: error, operation: call.run.operation.name }, 'an answer could not be sent');
+    } finally {
+      call.end();
+      this.calls.delete(call);
+    }
+  }
+
+  private cancel(callId: string): void {
+    for (const call of this.calls) {
+      if (call.run.envelope.callId === callId) call.run.abort(cancelled());
+    }
+  }
+
+  private confirm(message: Msg): void {
+    const token = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+    const received = message.string();
+    for (const call of this.calls) call.confirm(token, received === 'stop' ? 'stop' : Number(received));
+  }
+}

@@ -1,0 +1,54 @@
+import type { BusEventType, Owner } from '@workspace-graph/contracts';
+import { isToken, SUBJECTS } from './subjects.js';
+
+/** What one NATS user does on the bus. */
+export interface NatsRole {
+  /** Name of the NATS user; also `NatsBusOptions.name`, which its inbox follows. */
+  readonly user: string;
+  readonly serves?: readonly Owner[];
+  readonly calls?: readonly Owner[];
+  readonly publishes?: readonly BusEventType[];
+  readonly listens?: readonly BusEventType[];
+}
+
+/** In the shape of the `permissions` block of a NATS server's configuration. What is not listed is forbidden. */
+export interface NatsPermissions {
+  readonly publish: { readonly allow: readonly string[] };
+  readonly subscribe: { readonly allow: readonly string[] };
+}
+
+/** The narrowest permissions with which a role works. */
+export function natsPermissions(role: NatsRole): NatsPermissions {
+  if (!isToken(role.user)) throw new Error(`a NATS user's name is letters, digits, _ and -: ${role.user}`);
+  const { serves = [], calls = [], publishes = [], listens = [] } = role;
+  return {
+    publish: { allow: [...calls.flatMap(callSubjects), ...answerSubjects(serves), ...publishes.map(SUBJECTS.event)] },
+    subscribe: {
+      allow: [`${SUBJECTS.inbox(role.user)}.>`, ...serves.flatMap(serveSubjects), ...listens.map(SUBJECTS.event)],
+    },
+  };
+}
+
+function callSubjects(owner: Owner): string[] {
+  return [SUBJECTS.operation({ owner, name: '*' }), SUBJECTS.cancel(owner), SUBJECTS.flow({ owner, id: '*' }, '*')];
+}
+
+/** Answers go to inboxes whose names are random; whoever was not asked cannot guess one. */
+function answerSubjects(serves: readonly Owner[]): string[] {
+  return serves.length > 0 ? [`${SUBJECTS.inbox('*')}.*.*`] : [];
+}
+
+/** `subject queue`: calls may be taken as a member of the owner's group only. */
+function serveSubjects(owner: Owner): string[] {
+  return [
+    `${SUBJECTS.operation({ owner, name: '*' })} ${owner}`,
+    SUBJECTS.cancel(owner),
+    SUBJECTS.flow({ owner, id: '*' }, '*'),
+  ];
+}
+
+/** The same as text for a NATS server's configuration file. */
+export function natsPermissionsConfig(role: NatsRole): string {
+  const { publish, subscribe } = natsPermissions(role);
+  return `{ publish: { allow: ${JSON.stringify(publish.allow)} }, subscribe: { allow: ${JSON.stringify(subscribe.allow)} } }`;
+}
