@@ -1,0 +1,11 @@
+export { describeConfig } from './describe-config.js';
+export {
+  ConfigError,
+  type Environment,
+  isLoopback,
+  isWorkstation,
+  type LoadedConfig,
+  loadConfig,
+} from './load-config.js';
+export { Secret } from './secret.js';
+export { type Config, PROCESSES, type ProcessName } from './variables.js';

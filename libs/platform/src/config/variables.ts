@@ -1,0 +1,221 @@
+import type { z } from 'zod';
+import { flag, folder, integer, isUrl, type Kind, list, oneOf, ratio, secret, secretUrl, text, url } from './kinds.js';
+
+/** The processes that read the environment. */
+export const PROCESSES = ['device-agent', 'gateway', 'graph-svc', 'cli'] as const;
+export type ProcessName = (typeof PROCESSES)[number];
+
+/** A default: one text for every process that uses the variable, or one per process. */
+type Default = string | Readonly<Partial<Record<ProcessName, string>>>;
+
+interface About {
+  /** One sentence for the documentation. */
+  readonly doc: string;
+  readonly usedBy: readonly ProcessName[];
+  readonly default?: Default;
+  /** Processes that do not start without it. */
+  readonly requiredBy?: readonly ProcessName[];
+}
+
+export interface Variable<T> extends About {
+  readonly kind: Kind<T>;
+}
+
+const SERVERS = ['device-agent', 'gateway', 'graph-svc'] as const;
+const EDGES = ['device-agent', 'gateway'] as const;
+const STORES = ['device-agent', 'graph-svc'] as const;
+const CENTRAL = ['gateway', 'graph-svc'] as const;
+const WEB = ['http:', 'https:'];
+/** Asymmetric signatures only: with a shared secret anybody who can verify could also sign. */
+const SIGNATURES = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const ORIGIN = 'web origins such as https://graph.example.org, separated by commas';
+const GROUPS = 'values of the groups claim, separated by commas';
+
+/** A variable that is undefined when it is not set. */
+function optional<T>(kind: Kind<T>, about: Omit<About, 'default'>): Variable<T | undefined> {
+  return { kind, ...about };
+}
+
+/** A variable that always has a value. */
+function defaulted<T>(kind: Kind<T>, fallback: Default, about: Omit<About, 'default' | 'requiredBy'>): Variable<T> {
+  return { kind, default: fallback, ...about };
+}
+
+/** Every environment variable of the product. */
+export const VARIABLES = {
+  SVC_LOG_LEVEL: defaulted(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace']), 'info', {
+    doc: 'The least important level that is logged.',
+    usedBy: SERVERS,
+  }),
+  SVC_LOG_FORMAT: defaulted(oneOf(['auto', 'json', 'pretty']), 'auto', {
+    doc: 'json writes one object per line; pretty is for people; auto is pretty on the terminal of a workstation and json elsewhere.',
+    usedBy: SERVERS,
+  }),
+  SVC_PUBLIC_URL: optional(url(WEB), {
+    doc: 'The address under which people and agents reach the service. Its host and origin are allowed.',
+    usedBy: EDGES,
+  }),
+  SVC_DATABASE_URL: optional(secretUrl(['postgres:', 'postgresql:']), {
+    doc: 'PostgreSQL 15 or newer. A workstation without it runs its own embedded database.',
+    usedBy: STORES,
+    requiredBy: ['graph-svc'],
+  }),
+  SVC_DATABASE_POOL_SIZE: defaulted(integer(1, 1_000), '10', {
+    doc: 'Most database connections of one process.',
+    usedBy: STORES,
+  }),
+  SVC_NATS_URL: optional(text('one or more nats:// or tls:// addresses, separated by commas'), {
+    doc: 'The message bus between the central processes.',
+    usedBy: CENTRAL,
+    requiredBy: CENTRAL,
+  }),
+  SVC_NATS_USER: optional(text('a user name'), { doc: 'Account of this process on the message bus.', usedBy: CENTRAL }),
+  SVC_NATS_PASSWORD: optional(secret('a password'), { doc: 'Password of that account.', usedBy: CENTRAL }),
+  SVC_REDIS_URL: optional(secretUrl(['redis:', 'rediss:']), {
+    doc: 'Redis 7 or newer, for background jobs.',
+    usedBy: CENTRAL,
+  }),
+
+  SVC_WORKSPACE_ROOT: defaulted(folder(), '~/WorkspaceGraph', {
+    doc: 'Folder of the local workspace.',
+    usedBy: ['device-agent', 'cli'],
+  }),
+  SVC_WATCH_MIRRORS: defaulted(flag(), 'true', { doc: 'Watch mirror folders for changes.', usedBy: ['device-agent'] }),
+  SVC_WATCHER_DEBOUNCE_MS: defaulted(integer(10, 60_000), '300', {
+    doc: 'Milliseconds that a file must hold still before it is taken in.',
+    usedBy: ['device-agent'],
+  }),
+  SVC_WATCHER_FAILURES: defaulted(integer(1, 10_000), '50', {
+    doc: 'Failures of the watcher that are kept for one node.',
+    usedBy: ['device-agent'],
+  }),
+  SVC_TRASH_DAYS: defaulted(integer(1, 3_650), '30', {
+    doc: 'Days that deleted and replaced content can be restored.',
+    usedBy: ['device-agent'],
+  }),
+  SVC_HOST: defaulted(text('a host name or address'), '127.0.0.1', { doc: 'Address to listen on.', usedBy: EDGES }),
+  SVC_PORT: defaulted(
+    integer(0, 65_535),
+    { 'device-agent': '4011', gateway: '4010' },
+    {
+      doc: 'Port to listen on; 0 picks a free one.',
+      usedBy: EDGES,
+    },
+  ),
+  SVC_ALLOW_NON_LOOPBACK: defaulted(flag(), 'false', {
+    doc: 'Lets a workstation listen on an address that other machines can reach.',
+    usedBy: ['device-agent'],
+  }),
+  SVC_OPS_HOST: defaulted(text('a host name or address'), '127.0.0.1', {
+    doc: 'Address for health checks and metrics of a process without a public edge.',
+    usedBy: ['graph-svc'],
+  }),
+  SVC_OPS_PORT: defaulted(integer(0, 65_535), '4012', {
+    doc: 'Port for the same; 0 picks a free one.',
+    usedBy: ['graph-svc'],
+  }),
+  SVC_SHUTDOWN_GRACE_MS: defaulted(integer(0, 600_000), '10000', {
+    doc: 'Milliseconds that work under way gets to finish after a stop signal.',
+    usedBy: SERVERS,
+  }),
+
+  SVC_ALLOWED_HOSTS: defaulted(
+    list('host names, each with a port if only that port is meant, separated by commas'),
+    '',
+    {
+      doc: 'Host names that requests may be addressed to, besides SVC_PUBLIC_URL and loopback with the own port.',
+      usedBy: EDGES,
+    },
+  ),
+  SVC_ALLOWED_ORIGINS: defaulted(list(ORIGIN, isOrigin), '', {
+    doc: 'Origins of web pages that may call the service, besides its own.',
+    usedBy: EDGES,
+  }),
+  SVC_TRUST_PROXY: defaulted(list('addresses or networks such as 10.0.0.0/8, separated by commas'), '', {
+    doc: 'Reverse proxies whose X-Forwarded-For header is believed.',
+    usedBy: EDGES,
+  }),
+  SVC_RATE_LIMIT_PER_MINUTE: defaulted(
+    integer(0, 1_000_000_000),
+    { gateway: '6000', 'device-agent': '120000' },
+    {
+      doc: 'Requests a minute of one credential, and of one address without a credential; 0 sets no limit.',
+      usedBy: EDGES,
+    },
+  ),
+
+  SVC_OIDC_ISSUER: optional(url(WEB), { doc: 'OpenID Connect provider whose JWTs are accepted.', usedBy: EDGES }),
+  SVC_OIDC_AUDIENCE: optional(text('text'), { doc: 'Audience that its JWTs must name.', usedBy: EDGES }),
+  SVC_OIDC_ALGORITHMS: defaulted(
+    list(`some of ${SIGNATURES.join(', ')}, separated by commas`, (item) => SIGNATURES.includes(item)),
+    'RS256,PS256,ES256,EdDSA',
+    {
+      doc: 'Signature algorithms that are accepted.',
+      usedBy: EDGES,
+    },
+  ),
+  SVC_OIDC_GROUPS_CLAIM: defaulted(text('the name of a claim, or a dotted path to one'), 'groups', {
+    doc: 'Claim that lists the groups of a user.',
+    usedBy: EDGES,
+  }),
+  SVC_OIDC_MANAGE_GROUPS: defaulted(list(GROUPS), '', {
+    doc: 'Groups whose members get the scope manage.',
+    usedBy: EDGES,
+  }),
+  SVC_OIDC_WRITE_GROUPS: defaulted(list(GROUPS), '', {
+    doc: 'Groups whose members get the scope write.',
+    usedBy: EDGES,
+  }),
+  SVC_OIDC_READ_GROUPS: defaulted(list(GROUPS), '', { doc: 'Groups whose members get the scope read.', usedBy: EDGES }),
+
+  SVC_METRICS_TOKEN: optional(secret('a token'), {
+    doc: 'Bearer token that opens /metrics. Without it /metrics answers loopback, and on an edge the scope manage.',
+    usedBy: SERVERS,
+  }),
+  SVC_OTLP_URL: optional(url(WEB), {
+    doc: 'OpenTelemetry collector (OTLP over HTTP) that receives traces.',
+    usedBy: SERVERS,
+  }),
+  SVC_TRACE_RATIO: defaulted(ratio(0, 1), '1', { doc: 'Share of the requests that are traced.', usedBy: SERVERS }),
+
+  SVC_URL: optional(url(WEB), {
+    doc: 'Workspace that the svc command talks to, instead of the running one of this user.',
+    usedBy: ['cli'],
+  }),
+  SVC_TOKEN: optional(secret('a token'), { doc: 'Credential that the svc command uses.', usedBy: ['cli'] }),
+} as const satisfies Record<string, Variable<unknown>>;
+
+export type VariableName = keyof typeof VARIABLES;
+export const VARIABLE_NAMES = Object.keys(VARIABLES) as readonly VariableName[];
+
+/** The configuration, by the names of the variables. A variable that the process does not use has its first default. */
+export type Config = {
+  readonly [Name in VariableName]: z.output<(typeof VARIABLES)[Name]['kind']['schema']>;
+};
+
+/** The default of a variable in one process, as the text that would be set. */
+export function defaultOf(name: VariableName, process: ProcessName): string | undefined {
+  const fallback: Default | undefined = aboutOf(name).default;
+  if (typeof fallback !== 'object') return fallback;
+  return fallback[process] ?? Object.values(fallback)[0];
+}
+
+export function aboutOf(name: VariableName): Variable<unknown> {
+  return VARIABLES[name];
+}
+
+function isOrigin(item: string): boolean {
+  return isUrl(item, WEB) && new URL(item).origin === item;
+}

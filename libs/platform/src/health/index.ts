@@ -1,0 +1,1 @@
+export { Health, type ReadinessCheck } from './health.js';

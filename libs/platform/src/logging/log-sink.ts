@@ -1,0 +1,6 @@
+/** Where finished lines go. */
+export interface LogSink {
+  write(line: string): void;
+  /** Writes out what is buffered, before the process ends. */
+  flush?(): void;
+}

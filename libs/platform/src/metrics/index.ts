@@ -1,0 +1,2 @@
+export { Metrics, type PoolUse } from './metrics.js';
+export { type MetricsRequest, mayReadMetrics } from './metrics-access.js';

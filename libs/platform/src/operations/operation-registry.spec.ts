@@ -1,0 +1,93 @@
+import 'reflect-metadata';
+import { Injectable, type Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { type Caller, getActor, getNode, OPERATIONS, ServiceError, whoami } from '@workspace-graph/contracts';
+import { Handles } from './handles.decorator.js';
+import { OperationRegistry } from './operation-registry.js';
+import { OperationsModule } from './operations.module.js';
+
+const READER: Caller = {
+  user_id: '01890000-0000-7000-8000-000000000001',
+  scope: 'read',
+  credential_id: null,
+  via: 'rest',
+};
+
+@Injectable()
+class ActorHandlers {
+  @Handles(getActor)
+  get(): Promise<never> {
+    throw new ServiceError('ACTOR_NOT_FOUND', 'There is no such actor.');
+  }
+}
+
+@Injectable()
+class RefusingHandlers {
+  @Handles(getNode, { anyInput: true })
+  refuse(input: unknown): Promise<never> {
+    throw new ServiceError('LOCAL_MODE_NO_REMOTE', `Given ${JSON.stringify(input)}.`);
+  }
+}
+
+@Injectable()
+class SecondActorHandlers {
+  @Handles(getActor)
+  get(): Promise<never> {
+    throw new Error('never called');
+  }
+}
+
+async function boot(providers: Type[], partial: boolean): Promise<OperationRegistry> {
+  const module = await Test.createTestingModule({ imports: [OperationsModule], providers }).compile();
+  const registry = module.get(OperationRegistry);
+  registry.allowPartial = partial;
+  await module.init();
+  return registry;
+}
+
+function call(registry: OperationRegistry, name: string, input: unknown, caller: Caller | null): Promise<unknown> {
+  const operation = OPERATIONS.get(name);
+  if (!operation) throw new Error(`There is no operation ${name}`);
+  const envelope = { callId: 'c', requestId: 'r', caller };
+  return registry.dispatch(operation, input, { envelope, signal: new AbortController().signal });
+}
+
+describe('the registry of operations', () => {
+  it('refuses to boot with an operation of a served owner that nobody handles, and names it [bus.operations.handler-missing]', async () => {
+    await expect(boot([ActorHandlers], false)).rejects.toThrow(/without a handler: .*create_node/);
+  });
+
+  it('refuses to boot with two handlers of one operation, and names it [bus.operations.handler-duplicate]', async () => {
+    await expect(boot([ActorHandlers, SecondActorHandlers], true)).rejects.toThrow(
+      'Operation get_actor has two handlers',
+    );
+  });
+
+  it('checks credential, tier and input before the handler', async () => {
+    const registry = await boot([ActorHandlers], true);
+    await expect(call(registry, 'get_actor', {}, null)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(call(registry, 'get_actor', { actor_id: 'x', more: 1 }, READER)).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      details: {
+        issues: [
+          expect.objectContaining({ path: 'actor_id' }),
+          expect.objectContaining({ message: expect.stringContaining('more') }),
+        ],
+      },
+    });
+    await expect(call(registry, 'get_actor', { actor_id: READER.user_id }, READER)).rejects.toMatchObject({
+      code: 'ACTOR_NOT_FOUND',
+    });
+    await expect(call(registry, whoami.name, {}, READER)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('lets a handler answer that does not read its input, after credential and tier, and not to unknown fields', async () => {
+    const registry = await boot([RefusingHandlers], true);
+    const codeOf = (input: unknown, caller: Caller | null = READER) =>
+      call(registry, getNode.name, input, caller).catch(({ code, message }: ServiceError) => [code, message]);
+    for (const input of [{}, { node_id: 'x' }, null, [], 'text'])
+      expect(await codeOf(input)).toEqual(['LOCAL_MODE_NO_REMOTE', 'Given undefined.']);
+    expect(await codeOf({}, null)).toMatchObject(['UNAUTHENTICATED', expect.anything()]);
+    expect(await codeOf({ more: 1 })).toMatchObject(['VALIDATION_FAILED', expect.stringContaining('more')]);
+  });
+});

@@ -1,0 +1,1 @@
+export { SHUTDOWN_PHASES, Shutdown, type ShutdownOptions, type ShutdownPhase, type ShutdownStep } from './shutdown.js';
