@@ -1,0 +1,101 @@
+import { type AccessPreview, LIMITS } from '@workspace-graph/contracts';
+import {
+  END_RECORD,
+  HOLD,
+  LOCK,
+  MAY_MOVE,
+  PREVIEW,
+  PREVIEW_USERS,
+  RECORD,
+  REFRESH,
+  REGRANT,
+} from './access-change.statements.js';
+import { type SqlTransaction, UnconfirmedChange } from './command.js';
+
+export interface AccessChangeOptions {
+  /** The caller has seen the preview and wants the change. */
+  readonly confirmed: boolean;
+  /** Only preview, whatever the change does. */
+  readonly dryRun?: boolean;
+}
+
+/** What a change did. */
+export interface AccessEffect<R> {
+  readonly result: R;
+  /** Nodes whose setting or parents changed: they and everything below them are recomputed. */
+  readonly refresh: readonly string[];
+  /** Nodes of which only recipients, owner or the owner's user changed: who passes them is recomputed. */
+  readonly regrant?: readonly string[];
+}
+
+export interface AccessChangeResult<R> {
+  readonly result: R;
+  readonly preview: AccessPreview;
+}
+
+/**
+ * Carries out a change that may move access, and tells who gains and who loses. `change` alters rows and answers the
+ * nodes to recompute. When somebody gains and the caller has not confirmed, the whole transaction is rolled back and
+ * `unconfirmed(preview, result)` is the command's reply.
+ */
+export async function changeAccess<R>(
+  tx: SqlTransaction,
+  options: AccessChangeOptions,
+  change: () => Promise<AccessEffect<R>>,
+  unconfirmed: (preview: AccessPreview, result: R) => unknown,
+): Promise<AccessChangeResult<R>> {
+  await tx.execute(RECORD);
+  const { result, refresh, regrant = [] } = await change();
+  if (refresh.length > 0) await tx.execute(REFRESH, [refresh]);
+  if (regrant.length > 0) await tx.execute(REGRANT, [regrant]);
+  const preview = await previewOf(tx);
+  if (options.dryRun || (preview.widens && !options.confirmed))
+    throw new UnconfirmedChange(unconfirmed(preview, result));
+  await tx.execute(END_RECORD);
+  const moved = preview.gains.length > 0 || preview.loses.length > 0 || preview.opens_to_everyone > 0;
+  if (moved) tx.emit('access.changed', { node_ids: nameable([...refresh, ...regrant]) });
+  return { result, preview };
+}
+
+/** The nodes that an event names: none where there are too many, and whoever listens looks at everything. */
+export function nameable(nodeIds: readonly string[]): string[] {
+  return nodeIds.length > LIMITS.nodesPerEvent ? [] : [...nodeIds];
+}
+
+/** Serialises with everything that moves access. Taken before any row lock by whatever may move it. */
+export async function lockAccess(tx: SqlTransaction): Promise<void> {
+  await tx.execute(LOCK);
+}
+
+/** Keeps everybody's access as it is until the end of a transaction that does not move it itself and never calls `lockAccess`. */
+export async function holdAccess(tx: SqlTransaction): Promise<void> {
+  await tx.execute(HOLD);
+}
+
+/** Recomputes access after a change that nobody can gain by, such as a new node. */
+export async function refreshAccess(tx: SqlTransaction, nodeIds: readonly string[]): Promise<void> {
+  if (nodeIds.length > 0) await tx.execute(REFRESH, [nodeIds]);
+}
+
+interface PreviewRow {
+  readonly opened: number;
+  readonly gains: AccessPreview['gains'];
+  readonly loses: AccessPreview['loses'];
+}
+
+const NOTHING_MOVES: AccessPreview = { widens: false, gains: [], loses: [], opens_to_everyone: 0, complete: true };
+
+async function previewOf(tx: SqlTransaction): Promise<AccessPreview> {
+  const recorded = await tx.row<{ may_move: boolean }>(MAY_MOVE);
+  if (!recorded?.may_move) return NOTHING_MOVES;
+  const row = await tx.row<PreviewRow>(PREVIEW);
+  if (!row) throw new Error('A preview answers one row');
+  const { opened, gains, loses } = row;
+  return {
+    widens: gains.length > 0 || opened > 0,
+    gains: gains.slice(0, PREVIEW_USERS),
+    loses: loses.slice(0, PREVIEW_USERS),
+    opens_to_everyone: opened,
+    complete: gains.length <= PREVIEW_USERS && loses.length <= PREVIEW_USERS,
+  };
+}

@@ -1,0 +1,308 @@
+import { hash, randomUUIDv7 } from 'node:crypto';
+import {
+  type BusEventPayload,
+  type BusEventType,
+  type Caller,
+  type Envelope,
+  type Operation,
+  RawJson,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { type Database, STATEMENT_MS } from './database.js';
+import { translateDatabaseError } from './database-error.js';
+import type { Prisma } from './generated/client.js';
+import { type Statement, statement } from './statement.js';
+
+/** Who changes something, through which call. An operation's context fits. */
+export interface CommandContext {
+  readonly envelope: Envelope;
+  readonly caller: Caller;
+  readonly operation: Pick<Operation, 'name'>;
+  /** What tells this request from another one of the operation. */
+  readonly input: unknown;
+}
+
+/** One line of the audit trail; `before` and `after` hold the changed fields only. */
+export interface AuditRecord {
+  /** Name of the operation. */
+  readonly action: string;
+  readonly targetKind: string;
+  readonly targetId: string | null;
+  readonly before?: Readonly<Record<string, unknown>>;
+  readonly after?: Readonly<Record<string, unknown>>;
+}
+
+interface CommandOptions {
+  /** False for replies with a secret: they are not kept, and a repeated call is refused with CONFLICT. */
+  readonly keepReply?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Ends a command that waits for confirmation: everything is rolled back and `reply` answered. */
+export class UnconfirmedChange extends Error {
+  constructor(readonly reply: unknown) {
+    super('The change waits for confirmation.');
+    this.name = 'UnconfirmedChange';
+  }
+}
+
+/** What carries the statements of a transaction out. */
+interface StatementRunner {
+  rows<T>(sql: Statement, values: readonly unknown[]): Promise<T[]>;
+  execute(sql: Statement, values: readonly unknown[]): Promise<number>;
+}
+
+/** What a command works with: hand-written SQL in one transaction, audit and events. */
+export class SqlTransaction {
+  private readonly audits: AuditRecord[] = [];
+  private readonly events: { type: BusEventType; payload: unknown }[] = [];
+
+  constructor(
+    private readonly runner: StatementRunner,
+    readonly context: CommandContext,
+  ) {}
+
+  /** Rows of hand-written SQL. Give every parameter a cast, and cast bigint, numeric and times to what the code reads. */
+  rows<T>(sql: Statement, values: readonly unknown[] = []): Promise<T[]> {
+    return this.runner.rows<T>(sql, values);
+  }
+
+  async row<T>(sql: Statement, values: readonly unknown[] = []): Promise<T | null> {
+    return (await this.rows<T>(sql, values))[0] ?? null;
+  }
+
+  /** Number of rows changed. */
+  execute(sql: Statement, values: readonly unknown[] = []): Promise<number> {
+    return this.runner.execute(sql, values);
+  }
+
+  /** Adds a line to the audit trail; written with the transaction. */
+  audit(record: AuditRecord): void {
+    this.audits.push(record);
+  }
+
+  /** Tells the other services after the commit. */
+  emit<T extends BusEventType>(type: T, payload: BusEventPayload<T>): void {
+    this.events.push({ type, payload });
+  }
+
+  /** Writes audit trail, outbox and the applied call in one statement. Called once, last. */
+  async flush(reply: unknown, keepReply: boolean): Promise<void> {
+    const { envelope, caller, operation } = this.context;
+    await this.execute(FLUSH, [
+      JSON.stringify(
+        this.audits.map((audit) => ({
+          id: randomUUIDv7(),
+          action: audit.action,
+          target_kind: audit.targetKind,
+          target_id: audit.targetId,
+          before: audit.before ?? null,
+          after: audit.after ?? null,
+        })),
+      ),
+      JSON.stringify(this.events.map((event) => ({ id: randomUUIDv7(), ...event }))),
+      caller.via === 'system' ? null : caller.user_id,
+      caller.via,
+      envelope.requestId,
+      envelope.callId,
+      operation.name,
+      requestHash(this.context),
+      keepReply ? toJsonText(reply) : null,
+    ]);
+  }
+}
+
+/** The same with Prisma's client in the same transaction, for ordinary writes. */
+export class Transaction extends SqlTransaction {
+  constructor(
+    readonly prisma: Prisma.TransactionClient,
+    context: CommandContext,
+  ) {
+    super(
+      {
+        rows: <T>(sql: Statement, values: readonly unknown[]) => prisma.$queryRawUnsafe<T[]>(sql.text, ...values),
+        execute: (sql, values) => prisma.$executeRawUnsafe(sql.text, ...values),
+      },
+      context,
+    );
+  }
+}
+
+/**
+ * Runs a change as one transaction: all of it with its audit lines and events, or nothing. A call id that was applied
+ * before is not applied again: its first reply is answered.
+ */
+export async function runCommand<R>(
+  database: Database,
+  context: CommandContext,
+  work: (tx: Transaction) => Promise<R>,
+  options: CommandOptions = {},
+): Promise<R | RawJson> {
+  const { keepReply = true, timeoutMs = STATEMENT_MS } = options;
+  return appliedOnce(database, context, () =>
+    database.prisma.$transaction(
+      async (client) => {
+        if (timeoutMs > STATEMENT_MS) await client.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
+        const tx = new Transaction(client, context);
+        const reply = await work(tx);
+        await tx.flush(reply, keepReply);
+        return reply;
+      },
+      { timeout: timeoutMs, maxWait: 10_000 },
+    ),
+  );
+}
+
+/** As `runCommand`, for changes that are hand-written SQL alone: without Prisma a statement costs a fraction. */
+export async function runSqlCommand<R>(
+  database: Database,
+  context: CommandContext,
+  work: (tx: SqlTransaction) => Promise<R>,
+  options: CommandOptions = {},
+): Promise<R | RawJson> {
+  return appliedOnce(database, context, () =>
+    database.transaction(async (client) => {
+      const runner: StatementRunner = {
+        rows: async <T>(sql: Statement, values: readonly unknown[]) =>
+          (await client.query({ name: sql.name, text: sql.text, values: [...values] })).rows as T[],
+        execute: async (sql, values) =>
+          (await client.query({ name: sql.name, text: sql.text, values: [...values] })).rowCount ?? 0,
+      };
+      const tx = new SqlTransaction(runner, context);
+      const reply = await work(tx);
+      await tx.flush(reply, options.keepReply ?? true);
+      return reply;
+    }, options.timeoutMs),
+  );
+}
+
+/** Carries a change out; when it fails because this call was applied before, answers as then. */
+async function appliedOnce<R>(
+  database: Database,
+  context: CommandContext,
+  carryOut: () => Promise<R>,
+): Promise<R | RawJson> {
+  try {
+    return await carryOut();
+  } catch (error) {
+    if (error instanceof UnconfirmedChange) return error.reply as R;
+    const applied = await findApplied(database, context);
+    if (applied) return applied;
+    throw translateDatabaseError(error);
+  }
+}
+
+/**
+ * The reply of a call that was applied before; null for a new one.
+ * @throws ServiceError CONFLICT for a reply that is not kept, and for another request under the same call id
+ */
+async function findApplied(database: Database, context: CommandContext): Promise<RawJson | null> {
+  const row = await database.row<{ reply: string | null; same: boolean }>(FIND_APPLIED, [
+    context.envelope.callId,
+    requestHash(context),
+  ]);
+  if (!row) return null;
+  if (!row.same) throw new ServiceError('CONFLICT', 'Another request was carried out under the id of this call.');
+  if (row.reply === null)
+    throw new ServiceError('CONFLICT', 'This call was carried out before; its reply is not repeated.');
+  return new RawJson(row.reply);
+}
+
+/** Tells requests apart, and callers: a credential that sees less gets nothing of a reply to one that sees everything. */
+function requestHash({ operation, caller, input }: CommandContext): Buffer {
+  const request = [operation.name, caller.via === 'system', caller.user_id, caller.scope === 'manage', input];
+  return hash('sha256', JSON.stringify(request), 'buffer');
+}
+
+function toJsonText(reply: unknown): string {
+  return reply instanceof RawJson ? reply.text : JSON.stringify(reply ?? null);
+}
+
+const FIND_APPLIED = statement(
+  'command.find_applied',
+  `
+  SELECT reply::text AS reply, request_sha256 = $2::bytea AS same FROM outbox.applied_call WHERE call_id = $1`,
+);
+
+interface RecordParameters {
+  readonly author: string;
+  readonly via: string;
+  readonly requestId: string;
+  readonly callId: string;
+  readonly operation: string;
+  readonly requestHash: string;
+}
+
+/** CTEs that write what `change` tells in its columns `audits`, `events` (arrays) and `reply`. */
+const recordSql = (at: RecordParameters): string => `
+  audited AS (
+    INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id)
+    SELECT a.id, ${at.author}, ${at.via}, a.action, a.target_kind, a.target_id, a.before, a.after, ${at.requestId}
+    FROM change c, jsonb_to_recordset(c.audits) AS a(id uuid, action text, target_kind text, target_id uuid, before jsonb, after jsonb)
+  ), told AS (
+    INSERT INTO outbox.event (id, type, payload)
+    SELECT e.id, e.type, e.payload FROM change c, jsonb_to_recordset(c.events) AS e(id uuid, type text, payload jsonb)
+  ), applied AS (
+    INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply)
+    SELECT ${at.callId}, ${at.operation}, ${at.requestHash}, c.reply::jsonb FROM change c
+  )`;
+
+const RECORD_PARAMETERS: RecordParameters = {
+  author: '$3::uuid',
+  via: '$4::text',
+  requestId: '$5::text',
+  callId: '$6::text',
+  operation: '$7::text',
+  requestHash: '$8::bytea',
+};
+
+const FLUSH = statement(
+  'command.flush',
+  `
+  WITH change AS (SELECT $1::jsonb AS audits, $2::jsonb AS events, $9::text AS reply),
+  ${recordSql(RECORD_PARAMETERS)}
+  SELECT 1`,
+);
+
+/**
+ * Declares a change that is one statement, for writes so frequent that a transaction's round trips count. `work` are
+ * CTEs of which one is named `change`: at most one row with `reply` (json), `audits` and `events` (jsonb arrays of
+ * objects as in `recordSql`). `refusal` is the SQL of a code that tells why there is no change. Parameters: $1 user, $2
+ * sees all, $3 author, $9 and $10 fresh ids for the audit line and the event, $11 and on its own.
+ */
+export function commandStatement(operation: string, work: string, refusal = 'NULL::text'): Statement {
+  return statement(
+    `command.${operation}`,
+    `
+  WITH ${work},
+  ${recordSql(RECORD_PARAMETERS)}
+  SELECT (SELECT c.reply::text FROM change c) AS json, ${refusal} AS refusal`,
+  );
+}
+
+/** Carries out a change that is one statement, with everything that `runCommand` promises. `refuse` turns the refusal's code into the error. */
+export function runCommandStatement(
+  database: Database,
+  context: CommandContext,
+  command: Statement,
+  work: { readonly values: readonly unknown[]; readonly refuse?: (code: string | null) => ServiceError },
+): Promise<RawJson> {
+  const { envelope, caller, operation } = context;
+  return appliedOnce(database, context, async () => {
+    const row = await database.row<{ json: string | null; refusal: string | null }>(command, [
+      caller.user_id,
+      caller.scope === 'manage',
+      caller.via === 'system' ? null : caller.user_id,
+      caller.via,
+      envelope.requestId,
+      envelope.callId,
+      operation.name,
+      requestHash(context),
+      randomUUIDv7(),
+      randomUUIDv7(),
+      ...work.values,
+    ]);
+    if (row?.json == null) throw work.refuse?.(row?.refusal ?? null) ?? new Error(`${operation.name} answered nothing`);
+    return new RawJson(row.json);
+  });
+}

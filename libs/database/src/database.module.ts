@@ -1,0 +1,37 @@
+import { type DynamicModule, Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type OperationObserver, OperationRegistry } from '@workspace-graph/platform';
+import { Database, type DatabaseOptions } from './database.js';
+import { translateDatabaseError } from './database-error.js';
+
+/** What reaches the caller of an operation is an error of ours, also where a handler asked through Prisma itself. */
+const translating: OperationObserver = async (_operation, _context, run) => {
+  try {
+    return await run();
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
+};
+
+/** Provides the one Database of a process and closes it last. Needs OperationsModule. */
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(
+    private readonly database: Database,
+    registry: OperationRegistry,
+  ) {
+    registry.observe(translating);
+  }
+
+  static forRoot(options: DatabaseOptions): DynamicModule {
+    return {
+      module: DatabaseModule,
+      providers: [{ provide: Database, useFactory: () => new Database(options) }],
+      exports: [Database],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}

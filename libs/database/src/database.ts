@@ -1,0 +1,124 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { RawJson } from '@workspace-graph/contracts';
+import pg from 'pg';
+import { translateDatabaseError } from './database-error.js';
+import { PrismaClient } from './generated/client.js';
+import { type Statement, statementNameOf } from './statement.js';
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Most connections of this process. */
+  readonly poolSize?: number;
+  readonly applicationName?: string;
+  /** Called with errors of idle connections, which the pool replaces by itself. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
+type Row = Record<string, unknown>;
+
+/** A statement that takes longer is given up, unless its transaction says otherwise. */
+export const STATEMENT_MS = 30_000;
+/** A transaction whose process has vanished without a word lets go of its locks after this time. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+/**
+ * One pool for both ways to the database: Prisma for ordinary reads and writes, named statements where the planner
+ * matters. Statements that answer JSON build it in the database and name the column `json`.
+ */
+export class Database {
+  readonly pool: pg.Pool;
+  readonly prisma: PrismaClient;
+  /** One connection that no work waits for. */
+  private readonly pulse: pg.Pool;
+
+  constructor(options: DatabaseOptions) {
+    this.pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.poolSize ?? 10,
+      application_name: options.applicationName ?? 'workspace-graph',
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+      // Pages are on SSDs or in memory, and no statement here is worth compiling.
+      options: `-c jit=off -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+    });
+    this.pool.on('error', (error) => options.onIdleError?.(error));
+    this.pulse = new pg.Pool({
+      connectionString: options.url,
+      max: 1,
+      application_name: `${options.applicationName ?? 'workspace-graph'} health`,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+    });
+    // The next look makes a new connection.
+    this.pulse.on('error', () => undefined);
+    // Hand-written statements are planned once per connection inside Prisma's transactions too.
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPg(this.pool, { statementNameGenerator: ({ sql }) => statementNameOf(sql) }),
+    });
+  }
+
+  /**
+   * Rows of a statement, on any connection.
+   * @throws ServiceError SERVICE_UNAVAILABLE when the database is away for a moment; the driver's error otherwise
+   */
+  async rows<T extends Row>(statement: Statement, values: readonly unknown[] = []): Promise<T[]> {
+    try {
+      const result = await this.pool.query<T>({ name: statement.name, text: statement.text, values: [...values] });
+      return result.rows;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  /** The first row, or null. */
+  async row<T extends Row>(statement: Statement, values: readonly unknown[] = []): Promise<T | null> {
+    return (await this.rows<T>(statement, values))[0] ?? null;
+  }
+
+  /** The text of column `json` of the first row, passed on unparsed; null without a row or value. Cast it to text. */
+  async json(statement: Statement, values: readonly unknown[] = []): Promise<RawJson | null> {
+    const row = await this.row<{ json: string | null }>(statement, values);
+    return row?.json == null ? null : new RawJson(row.json);
+  }
+
+  /**
+   * Runs work in a transaction on one connection: committed when it ends, rolled back when it throws. A single
+   * statement is given up after `timeoutMs`.
+   */
+  async transaction<R>(work: (client: pg.PoolClient) => Promise<R>, timeoutMs = STATEMENT_MS): Promise<R> {
+    const client = await this.pool.connect();
+    let lost: Error | undefined;
+    // The statement under way fails with it too; unheard it would end the process.
+    const remember = (error: Error): void => {
+      lost = error;
+    };
+    client.on('error', remember);
+    try {
+      await client.query(`BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}`);
+      const result = await work(client);
+      const { command } = await client.query('COMMIT');
+      // A transaction in which a statement failed ends so, without an error.
+      if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its end');
+      return result;
+    } catch (error) {
+      // What broke the connection tells more than the statement that found it broken.
+      const reason = lost ?? error;
+      await client.query('ROLLBACK').catch(remember);
+      throw reason;
+    } finally {
+      client.off('error', remember);
+      // A connection that broke or could not roll back is not used again.
+      client.release(lost);
+    }
+  }
+
+  /** Resolves when the database answers, however busy the pool is. @throws the driver's error */
+  async ping(): Promise<void> {
+    await this.pulse.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.prisma.$disconnect();
+    await Promise.all([this.pool, this.pulse].map((pool) => (pool.ended ? Promise.resolve() : pool.end())));
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEmptyDatabase, type TestDatabase } from '@workspace-graph/testing';
+import pg from 'pg';
+import { backupDatabase } from '../backup/backup.js';
+import { restoreDatabase } from '../backup/restore.js';
+import { readMigrations } from './migration-files.js';
+import { migrate } from './migrator.js';
+
+const ORGANIZATION = '00000000-0000-7000-8000-000000000010';
+const PROJECT = '00000000-0000-7000-8000-000000000011';
+const FOUNDATION = readMigrations().slice(0, 1);
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  await migrate({ url: database.url, migrations: FOUNDATION });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`
+    BEGIN;
+    INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ('${ORGANIZATION}', 'organization', 'Acme', 'active', 'acme');
+    INSERT INTO graph.node (id, type, name, lifecycle, health, organization_id, sync_key)
+      VALUES ('${PROJECT}', 'project', 'Report', 'planned', 'on_track', '${ORGANIZATION}', 'report');
+    INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES (gen_random_uuid(), '${PROJECT}', '${ORGANIZATION}', 'belongs_to');
+    INSERT INTO audit.entry (id, via, action, target_kind, target_id, request_id)
+      VALUES (gen_random_uuid(), 'rest', 'create_node', 'node', '${PROJECT}', 'r');
+    COMMIT`);
+});
+
+afterEach(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const register = (path: string, on: pg.Client = client): Promise<unknown> =>
+  on.query(
+    `INSERT INTO file.record (id, node_id, path, path_key, sha256, size_bytes, mime_type)
+     VALUES (gen_random_uuid(), '${PROJECT}', $1, lower($1), $2, 3, 'text/plain')`,
+    [path, createHash('sha256').update(path).digest('hex')],
+  );
+
+describe('a database of the foundation with data', () => {
+  it('takes files after the upgrade, and loses nothing by it', async () => {
+    const before = (await client.query('SELECT * FROM graph.node ORDER BY id')).rows;
+    expect((await migrate({ url: database.url })).applied).toEqual(['0002_files']);
+    expect((await client.query('SELECT * FROM graph.node ORDER BY id')).rows).toEqual(before);
+    expect((await client.query('SELECT action FROM audit.entry')).rows).toEqual([{ action: 'create_node' }]);
+    await register('wip/a.md');
+    expect((await client.query('SELECT path, section, version FROM file.record')).rows).toEqual([
+      { path: 'wip/a.md', section: 'wip', version: 1 },
+    ]);
+  });
+
+  it('is a backup that restores and migrates to the current schema [graph.backup.released-versions]', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
+    await using target = await createEmptyDatabase();
+    const file = join(folder, 'old.backup');
+    await backupDatabase({ url: database.url, file });
+    const summary = await restoreDatabase({ url: target.url, file });
+    await rm(folder, { recursive: true });
+    expect(summary).toMatchObject({ backupLevel: '0001_foundation', level: '0002_files' });
+    const restored = new pg.Client({ connectionString: target.url });
+    await restored.connect();
+    await register('outputs/b.md', restored);
+    expect((await restored.query('SELECT name FROM graph.node ORDER BY id')).rows).toEqual([
+      { name: 'Acme' },
+      { name: 'Report' },
+    ]);
+    await restored.end();
+  });
+});
+
+describe('the records of files', () => {
+  beforeEach(async () => void (await migrate({ url: database.url })));
+
+  it('refuse a path without a section or with a segment that leads elsewhere, whoever writes it', async () => {
+    const paths = [
+      '',
+      'notes.md',
+      'wip',
+      'wip/',
+      'wip//a',
+      'wip/./a',
+      'wip/../a',
+      'wip/a/..',
+      '/wip/a',
+      'wip/a\\b',
+      'wip/a\nb',
+    ];
+    for (const path of paths) await expect(register(path)).rejects.toMatchObject({ code: '23514' });
+  });
+
+  it('take the longest path of the largest characters, and no second one of the same form', async () => {
+    const path = `wip/${Array.from({ length: 1_020 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000))).join('')}`;
+    await register(path);
+    await expect(register(path)).rejects.toMatchObject({ code: '23505', constraint: 'record_path_key' });
+  });
+
+  it('leave a tombstone each when their node is purged, by whatever way [graph.node.purge-writes-file-tombstones]', async () => {
+    await register('wip/a.md');
+    await register('outputs/deep/b.md');
+    await client.query(`DELETE FROM graph.node WHERE id = '${PROJECT}'`);
+    expect((await client.query('SELECT 1 FROM file.record')).rows).toEqual([]);
+    const left = await client.query(
+      `SELECT node_id, path, remote_path, reason, length(sha256) AS digits FROM file.tombstone ORDER BY path`,
+    );
+    const common = { node_id: PROJECT, reason: 'purged', digits: 64 };
+    expect(left.rows).toEqual([
+      { ...common, path: 'outputs/deep/b.md', remote_path: 'acme/projects/report/outputs/deep/b.md' },
+      { ...common, path: 'wip/a.md', remote_path: 'acme/projects/report/wip/a.md' },
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { OutboxMessage } from './outbox-message.js';
+
+const pruneEveryMs = 10 * 60_000;
+const callsAtOnce = 1_000;
+/** Few, as each holds up to a message's worth of bytes. */
+const partsAtOnce = 100;
+
+const takeEvents = `
+  SELECT id, type, payload FROM outbox.event WHERE id <> ALL ($1::uuid[])
+  ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
+const pruneCalls = `
+  DELETE FROM outbox.applied_call WHERE call_id IN (
+    SELECT call_id FROM outbox.applied_call WHERE applied_at < now() - interval '24 hours' ORDER BY applied_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
+
+const pruneParts = `
+  DELETE FROM graph.import_part WHERE (upload_id, index) IN (
+    SELECT upload_id, index FROM graph.import_part WHERE created_at < now() - interval '1 hour' ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
+
+/** The outbox's tables over one connection. A batch is locked from `take` to `finish`; other instances pass it by. */
+export class OutboxRows {
+  readonly batchSize: number;
+  private readonly client: pg.Client;
+  private pruneAtMs = 0;
+
+  constructor(client: pg.Client, batchSize: number) {
+    this.client = client;
+    this.batchSize = batchSize;
+  }
+
+  /** The oldest events that nobody else has taken. */
+  async take(except: readonly string[]): Promise<OutboxMessage[]> {
+    await this.client.query('BEGIN');
+    const { rows } = await this.client.query<OutboxMessage>({
+      name: 'outbox.take',
+      text: takeEvents,
+      values: [except, this.batchSize],
+    });
+    return rows;
+  }
+
+  /** Removes what was published and lets go of the rest. */
+  async finish(published: readonly string[]): Promise<void> {
+    if (published.length > 0)
+      await this.client.query('DELETE FROM outbox.event WHERE id = ANY ($1::uuid[])', [published]);
+    await this.client.query('COMMIT');
+  }
+
+  /** Removes one batch of replies and upload parts that nobody will ask for, now and then. @returns whether there is more */
+  async prune(): Promise<boolean> {
+    if (Date.now() < this.pruneAtMs) return false;
+    const calls = await this.client.query(pruneCalls, [callsAtOnce]);
+    const parts = await this.client.query(pruneParts, [partsAtOnce]);
+    const more = calls.rowCount === callsAtOnce || parts.rowCount === partsAtOnce;
+    if (!more) this.pruneAtMs = Date.now() + pruneEveryMs;
+    return more;
+  }
+}
