@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestEnvironment } from 'jest-environment-node';
+import { importSource } from './import-source.mjs';
+
+const graceMs = 1500;
+
+/** How many of each kind of thing keep this process from ending: sockets, servers, timers, watchers, child processes. */
+function openHandles() {
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+function grownSince(before) {
+  return [...openHandles()]
+    .map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)])
+    .filter(([, more]) => more > 0)
+    .map(([kind, more]) => `${more} × ${kind}`);
+}
+
+/** Closing takes a moment: what is still there afterwards was never closed. */
+async function settled(before) {
+  const deadlineMs = Date.now() + graceMs;
+  let left = grownSince(before);
+  while (left.length > 0 && Date.now() < deadlineMs) {
+    await sleep(20);
+    left = grownSince(before);
+  }
+  return left;
+}
+
+/** Processes below this one; jest's own workers and the run's shared servers do not count. */
+async function childrenNow() {
+  const { descendantsOf } = await importSource('processes.ts');
+  const { sharedServerPids } = await importSource('shared-servers.ts');
+  const shared = new Set(sharedServerPids().flatMap((pid) => [pid, ...descendantsOf(pid).map((entry) => entry.pid)]));
+  return descendantsOf(process.pid).filter(
+    (entry) => !shared.has(entry.pid) && !/processChild\.js/.test(entry.command),
+  );
+}
+
+/** Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes. */
+export default class LeakCheckingEnvironment extends TestEnvironment {
+  async setup() {
+    await super.setup();
+    // Both open at their first use, which is nobody's leak.
+    void [process.stdout, process.stderr];
+    // Node makes it when somebody first asks for it, be it an import of node:process; then it stays.
+    this.stdin = process.stdin;
+    this.before = openHandles();
+    this.childrenBefore = new Set((await childrenNow()).map((child) => child.pid));
+  }
+
+  async teardown() {
+    await super.teardown();
+    const handles = await settled(this.before);
+    const children = (await childrenNow()).filter((child) => !this.childrenBefore.has(child.pid));
+    for (const child of children) process.kill(child.pid, 'SIGKILL');
+    const left = [...handles, ...children.map((child) => `process ${child.pid}: ${child.command}`)];
+    if (left.length === 0) return;
+    throw new Error(
+      `This file left open: ${left.join(', ')}. Close it in afterEach or afterAll; --detectOpenHandles shows where it was opened.`,
+    );
+  }
+}

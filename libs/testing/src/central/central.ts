@@ -1,0 +1,337 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../ports.js';
+import type { TestServer } from '../servers/server.js';
+import { makeFolder, removeFolder } from '../temp.js';
+import { CentralProcess } from './central-process.js';
+import { type ComposeService, readComposeServices, readVariables, type Variables } from './compose-file.js';
+import { isHealthy, OURS, type OurService, PORT_VARIABLE, runToEnd } from './our-services.js';
+import { STORES } from './stores.js';
+
+export interface CentralOptions {
+  /** Repository with docker-compose.yml and built applications. */
+  readonly root: string;
+  /** Values of the compose file's variables, beside those that `deploy/prepare.mjs` writes. */
+  readonly variables?: Variables;
+  /** Instances of a service, instead of the file's number. */
+  readonly replicas?: Readonly<Record<string, number>>;
+  /** Where the commands of a service run, such as the content of its image. Default: `root`. */
+  readonly folders?: Readonly<Record<string, string>>;
+  /** Port of the first gateway. Default: a free one. */
+  readonly port?: number;
+  readonly onLine?: (service: string, line: string) => void;
+  readonly readyWithinMs?: number;
+  /** PostgreSQL syncs to disk, as in production. Default false: faster, and nothing survives a power cut. */
+  readonly durable?: boolean;
+  /** Obeys the file's `restart`. Default false: what a test ends stays ended. */
+  readonly restart?: boolean;
+}
+
+/** What one more instance has different from the others. */
+export interface InstanceChanges {
+  /** Values of the compose file's variables, for this instance alone. */
+  readonly variables?: Variables;
+  /** Alters the text of the compose file, for this instance alone. */
+  readonly compose?: (text: string) => string;
+  readonly readyWithinMs?: number;
+}
+
+/** A server that the workspace needs and that a test may end. */
+export type CentralStore = Pick<TestServer, 'kill' | 'restart'>;
+
+/** A running central workspace without containers. */
+export interface Central extends AsyncDisposable {
+  /** Addresses of the gateways, the first one's first. */
+  readonly urls: readonly string[];
+  /** The instances of one of our services. */
+  instances(service: string): readonly CentralProcess[];
+  /** Address of an instance's health checks and metrics. */
+  opsUrl(instance: CentralProcess): string;
+  /**
+   * Starts one more instance of a service and waits until it is ready.
+   * @throws Error with what the process wrote when it ends or is not ready in time; then it does not run any more
+   */
+  add(service: string, changes?: InstanceChanges): Promise<CentralProcess>;
+  /**
+   * Runs a program with the environment of a service, as `docker compose exec` does; answers its standard output.
+   * @throws Error with all that it wrote when it fails
+   */
+  exec(service: string, command: readonly string[]): Promise<string>;
+  readonly databaseUrl: string;
+  readonly postgres: CentralStore;
+  readonly nats: CentralStore;
+  /** Every password that was made for it. */
+  readonly passwords: readonly string[];
+  /** Ends everything in order. Answers whether every process of ours stopped by itself, and cleanly. */
+  stop(): Promise<boolean>;
+}
+
+/** Not started: no service uses it yet, and no binary of it can be expected on a workstation. */
+const WITHOUT_BINARY = ['minio'];
+const RESTART_AFTER_MS = 1_000;
+const READY_WITHIN_MS = 60_000;
+
+interface Instance {
+  readonly child: CentralProcess;
+  readonly port: number;
+}
+
+/**
+ * Starts the services that docker-compose.yml declares, with its commands, environment and order, from local programs;
+ * stores that no service of ours depends on are left out. Only host names, ports and paths of secrets are replaced, so
+ * that a wrong variable in the file fails here too.
+ */
+export async function startCentral(options: CentralOptions): Promise<Central> {
+  const central = new RunningCentral(options);
+  try {
+    await central.start();
+    return central;
+  } catch (error) {
+    await central.stop();
+    throw error;
+  }
+}
+
+class RunningCentral implements Central {
+  private readonly running = new Map<OurService, Instance[]>(OURS.map((name) => [name, []]));
+  private readonly stores = new Map<string, TestServer>();
+  private readonly folder = makeFolder();
+  private readonly secretsFolder = join(this.folder, 'deploy', 'secrets');
+  private readonly compose: string;
+  private variables: Variables = {};
+  private services: ReadonlyMap<string, ComposeService> = new Map();
+  private readonly starting = new Map<string, Promise<void>>();
+  private spawned = 0;
+  private stopping = false;
+
+  constructor(private readonly options: CentralOptions) {
+    this.compose = readFileSync(join(options.root, 'docker-compose.yml'), 'utf8');
+  }
+
+  async start(): Promise<void> {
+    await this.prepare();
+    this.services = readComposeServices(this.compose, this.variables);
+    const known = [...Object.keys(STORES), ...WITHOUT_BINARY, ...OURS];
+    const unknown = [...this.services.keys()].filter((name) => !known.includes(name));
+    if (unknown.length > 0)
+      throw new Error(`docker-compose.yml has services that have no local start: ${unknown.join(', ')}`);
+    await Promise.all(OURS.map((name) => this.startService(name)));
+  }
+
+  get urls(): readonly string[] {
+    return this.of('gateway').map(({ port }) => `http://127.0.0.1:${port}`);
+  }
+
+  get databaseUrl(): string {
+    return this.localise(this.service('graph-svc'), this.secret('database_url')).trim();
+  }
+
+  get postgres(): CentralStore {
+    return this.store('postgres');
+  }
+
+  get nats(): CentralStore {
+    return this.store('nats');
+  }
+
+  get passwords(): readonly string[] {
+    const ofVariables = Object.entries(this.variables).filter(([name]) => name.endsWith('_PASSWORD'));
+    const ofSecrets = readdirSync(this.secretsFolder).filter((name) => name.endsWith('_password'));
+    return [...ofVariables.map(([, value]) => value), ...ofSecrets.map((name) => this.secret(name).trim())];
+  }
+
+  instances(name: string): readonly CentralProcess[] {
+    return this.of(name).map(({ child }) => child);
+  }
+
+  opsUrl(child: CentralProcess): string {
+    const found = [...this.running.values()].flat().find((instance) => instance.child === child);
+    if (!found) throw new Error(`${child.name} is not an instance of this workspace`);
+    return `http://127.0.0.1:${found.port}`;
+  }
+
+  async add(name: string, changes: InstanceChanges = {}): Promise<CentralProcess> {
+    const service = this.changed(name, changes);
+    const isFirstGateway = name === 'gateway' && this.of(name).length === 0;
+    const port = (isFirstGateway && this.options.port) || (await freePort());
+    const child = this.spawn(service, port);
+    try {
+      await this.untilHealthy(service, { child, port }, changes.readyWithinMs);
+    } catch (error) {
+      await child.kill();
+      throw error;
+    }
+    return child;
+  }
+
+  async exec(name: string, command: readonly string[]): Promise<string> {
+    const service = this.service(name);
+    return runToEnd({
+      name: `${name} exec`,
+      command,
+      cwd: this.folderOf(name),
+      environment: this.environmentOf(service, await freePort()),
+    });
+  }
+
+  async stop(): Promise<boolean> {
+    this.stopping = true;
+    await Promise.allSettled(this.starting.values());
+    const outcomes: boolean[] = [];
+    for (const name of [...OURS].reverse()) {
+      const alive = this.instances(name).filter((child) => child.isRunning);
+      outcomes.push(...(await Promise.all(alive.map((child) => child.stop()))));
+    }
+    await Promise.all([...this.stores.values()].map((store) => store.stop()));
+    removeFolder(this.folder);
+    return outcomes.every(Boolean);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** As whoever sets a workspace up does it. */
+  private async prepare(): Promise<void> {
+    const { root, port, variables } = this.options;
+    mkdirSync(join(this.folder, 'deploy'));
+    const args = ['--folder', this.folder, '--public-url', `http://127.0.0.1:${port || 4010}`];
+    await runToEnd({ name: 'prepare', command: ['node', 'deploy/prepare.mjs', ...args], cwd: root, environment: {} });
+    this.variables = { ...readVariables(readFileSync(join(this.folder, '.env'), 'utf8')), ...variables };
+  }
+
+  /** Starts a service after those that it depends on, once. */
+  private startService(name: string): Promise<void> {
+    const started = this.starting.get(name) ?? this.startAfterOthers(name);
+    this.starting.set(name, started);
+    return started;
+  }
+
+  private async startAfterOthers(name: string): Promise<void> {
+    const service = this.service(name);
+    await Promise.all(service.dependsOn.map((other) => this.startService(other)));
+    if (this.stopping) throw new Error('The central workspace was stopped while it started');
+    const store = STORES[name];
+    if (store) {
+      const context = {
+        root: this.options.root,
+        secret: (secret: string) => this.secret(secret),
+        durable: this.options.durable === true,
+      };
+      this.stores.set(name, await store.start(service, context));
+      return;
+    }
+    const count = this.options.replicas?.[name] ?? service.replicas;
+    await Promise.all(Array.from({ length: count }, () => this.add(name)));
+  }
+
+  private spawn(service: ComposeService, port: number): CentralProcess {
+    this.spawned += 1;
+    const child = new CentralProcess({
+      name: `${service.name}-${this.spawned}`,
+      command: service.command,
+      cwd: this.folderOf(service.name),
+      stopGraceMs: service.stopGraceMs,
+      environment: this.environmentOf(service, port),
+      onLine: (line) => this.options.onLine?.(service.name, line),
+    });
+    const instance: Instance = { child, port };
+    this.of(service.name).push(instance);
+    void child.ended.then(() => this.noteEnd(service, instance));
+    return child;
+  }
+
+  private async noteEnd(service: ComposeService, instance: Instance): Promise<void> {
+    const instances = this.of(service.name);
+    instances.splice(instances.indexOf(instance), 1);
+    if (this.stopping || !this.options.restart || !service.restarts) return;
+    this.options.onLine?.(service.name, `${instance.child.name} ended and is started again`);
+    await sleep(RESTART_AFTER_MS, undefined, { ref: false });
+    if (!this.stopping) this.spawn(service, instance.port);
+  }
+
+  private folderOf(name: string): string {
+    return this.options.folders?.[name] ?? this.options.root;
+  }
+
+  private service(name: string): ComposeService {
+    const service = this.services.get(name);
+    if (!service) throw new Error(`docker-compose.yml has no service ${name}`);
+    return service;
+  }
+
+  private changed(name: string, { variables, compose }: InstanceChanges): ComposeService {
+    if (!variables && !compose) return this.service(name);
+    const services = readComposeServices(compose?.(this.compose) ?? this.compose, { ...this.variables, ...variables });
+    const service = services.get(name);
+    if (!service) throw new Error(`docker-compose.yml has no service ${name}`);
+    return service;
+  }
+
+  private of(name: string): Instance[] {
+    const instances = this.running.get(name as OurService);
+    if (!instances) throw new Error(`${name} is not a service of ours`);
+    return instances;
+  }
+
+  private store(name: string): TestServer {
+    const store = this.stores.get(name);
+    if (!store) throw new Error(`${name} was not started`);
+    return store;
+  }
+
+  private environmentOf(service: ComposeService, port: number): Record<string, string> {
+    const entries = Object.entries(service.environment).map(
+      ([name, value]) => [name, this.localise(service, value)] as const,
+    );
+    return { ...Object.fromEntries(entries), [PORT_VARIABLE[service.name as OurService]]: String(port) };
+  }
+
+  /** What the names inside the containers stand for on this machine. What they do not have there stays as it is. */
+  private localise(service: ComposeService, value: string): string {
+    const secret = /^\/run\/secrets\/(.+)$/.exec(value)?.[1];
+    if (secret !== undefined) return service.secrets.includes(secret) ? this.secretFile(service, secret) : value;
+    return value
+      .replace(
+        /(?<=[/@])([a-z][a-z-]*):(\d+)(?=[/,\s]|$)/g,
+        (address, name: string, port: string) => this.addressOf(service, name, Number(port)) ?? address,
+      )
+      .replace(/^0\.0\.0\.0$/, '127.0.0.1');
+  }
+
+  /** Only who shares a network with a store can reach it. */
+  private addressOf(service: ComposeService, name: string, port: number): string | undefined {
+    const store = this.stores.get(name);
+    if (!store || STORES[name]?.port !== port) return undefined;
+    const together = service.networks.some((network) => this.service(name).networks.includes(network));
+    return together ? `127.0.0.1:${store.port}` : undefined;
+  }
+
+  private secret(name: string): string {
+    return readFileSync(join(this.secretsFolder, name), 'utf8');
+  }
+
+  private secretFile(service: ComposeService, name: string): string {
+    const path = join(this.folder, `${service.name}-${name}`);
+    writeFileSync(path, this.localise(service, this.secret(name)), { mode: 0o600 });
+    return path;
+  }
+
+  private async untilHealthy(
+    service: ComposeService,
+    { child, port }: Instance,
+    withinMs = this.options.readyWithinMs ?? READY_WITHIN_MS,
+  ): Promise<void> {
+    const deadlineMs = Date.now() + withinMs;
+    const tell = (what: string): Error => new Error(`${child.name} ${what}:\n${child.lines.join('\n')}`);
+    while (child.isRunning) {
+      if (await isHealthy(service, port)) return;
+      if (this.stopping) throw tell('was stopped before it was ready');
+      if (Date.now() > deadlineMs) throw tell(`was not ready within ${withinMs} ms`);
+      await sleep(50);
+    }
+    await child.ended;
+    throw tell('ended before it was ready');
+  }
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { CentralProcess, type CentralProcessOptions } from './central-process.js';
+import type { ComposeService } from './compose-file.js';
+
+/** The services of the compose file that this repository builds. */
+export const OURS = ['graph-svc', 'gateway'] as const;
+export type OurService = (typeof OURS)[number];
+
+/** The variable that holds the port of a service; replicas share a host here and so need one each. */
+export const PORT_VARIABLE: Readonly<Record<OurService, string>> = { 'graph-svc': 'SVC_OPS_PORT', gateway: 'SVC_PORT' };
+
+const STOP_GRACE_MS = 10_000;
+const ASK_WITHIN_MS = 2_000;
+const run = promisify(execFile);
+
+/**
+ * Whether the health check that the file declares passes for the instance at this port. While the service does not
+ * answer, the declared program is not even started: it costs more than the question.
+ * @throws Error for a health check that cannot pass
+ */
+export async function isHealthy(service: ComposeService, port: number): Promise<boolean> {
+  const [kind, ...declared] = service.healthcheck;
+  if (kind !== 'CMD') throw new Error(`${service.name}: the health check must be a CMD`);
+  const listens = service.environment[PORT_VARIABLE[service.name as OurService]];
+  const [asked, declaredPort] = /http:\/\/127\.0\.0\.1:(\d+)\/[a-z/]+/.exec(declared.join(' ')) ?? [];
+  if (!asked || declaredPort !== listens)
+    throw new Error(`${service.name}: the health check asks port ${declaredPort}, the service listens on ${listens}`);
+  const local = (text: string): string => text.replace(`127.0.0.1:${declaredPort}`, `127.0.0.1:${port}`);
+  if (!(await answers(local(asked)))) return false;
+  const [program = '', ...args] = declared.map(local);
+  return run(program === 'node' ? process.execPath : program, args, { timeout: 2 * ASK_WITHIN_MS }).then(
+    () => true,
+    () => false,
+  );
+}
+
+function answers(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(ASK_WITHIN_MS) }).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+/**
+ * Runs a program to its end. Answers its standard output.
+ * @throws Error with all that it wrote when it fails
+ */
+export async function runToEnd(
+  options: Pick<CentralProcessOptions, 'name' | 'command' | 'cwd' | 'environment'>,
+): Promise<string> {
+  const output: string[] = [];
+  const process = new CentralProcess({
+    ...options,
+    stopGraceMs: STOP_GRACE_MS,
+    onLine: (line, stream) => void (stream === 'stdout' && output.push(line)),
+  });
+  await process.ended;
+  if (process.exitCode !== 0) throw new Error(`${process.name} failed:\n${process.lines.join('\n')}`);
+  return output.join('\n');
+}

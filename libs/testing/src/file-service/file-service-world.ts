@@ -1,0 +1,28 @@
+import type { Caller, ErrorCode, InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
+
+/** A node that is there for its files. Open to everybody unless it says who may read and who may write. */
+export interface WorldNode {
+  readonly name: string;
+  readonly readers?: readonly Caller[];
+  readonly writers?: readonly Caller[];
+}
+
+/** A file service with the nodes that its specs need, called the way the bus calls it. A null caller is the device itself. */
+export interface FileServiceWorld extends AsyncDisposable {
+  /** A user with a credential for writing. */
+  user(name: string): Promise<Caller>;
+  /** Adds a project to the organization with the key `acme`; answers its id. */
+  node(node: WorldNode): Promise<string>;
+  /** Joins two nodes by an edge. */
+  join(nodeId: string, otherId: string): Promise<void>;
+  call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller | null): Promise<OutputOf<Op>>;
+  /** Calls an operation that must be refused with this code; answers the error's details and message. */
+  refusal<Op extends Operation>(
+    operation: Op,
+    input: InputOf<Op>,
+    code: ErrorCode,
+    caller: Caller | null,
+  ): Promise<{ readonly message: string; readonly details?: unknown }>;
+  /** What was buried, in the order of the paths. */
+  tombstones(nodeId: string): Promise<{ file_id: string; path: string }[]>;
+}

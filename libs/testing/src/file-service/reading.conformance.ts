@@ -1,0 +1,106 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { findFiles, findPlaces, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
+import type { FileServiceWorld } from './file-service-world.js';
+import { contentOf, type NodeStage, registering, stageNode, stageOf } from './stage.js';
+
+export function readingScenarios(world: () => FileServiceWorld): void {
+  let stage: NodeStage;
+  beforeEach(async () => {
+    stage = await stageNode(world());
+  });
+
+  it('finds places in the order asked for, and leaves out what is not there', async () => {
+    const other = await world().node({ name: 'Other' });
+    const { places } = await world().call(
+      findPlaces,
+      { node_ids: [other, randomUUIDv7(), stage.nodeId] },
+      await world().user('Anybody'),
+    );
+    expect(places.map(({ node_id }) => node_id)).toEqual([other, stage.nodeId]);
+    expect(places[0]).toMatchObject({
+      type: 'project',
+      name: 'Other',
+      organization_sync_key: 'acme',
+      level: 'write',
+    });
+  });
+
+  it('finds files by id and by path in any form, with their places', async () => {
+    const [one, two] = [await stage.register('wip/Caf\u00e9.md'), await stage.register('outputs/b.md')];
+    const { files } = await world().call(
+      findFiles,
+      {
+        ids: [two.id, randomUUIDv7()],
+        paths: [
+          { node_id: stage.nodeId, path: 'wip/cafe\u0301.md' },
+          { node_id: stage.nodeId, path: 'wip/absent' },
+          { node_id: randomUUIDv7(), path: 'outputs/b.md' },
+        ],
+      },
+      null,
+    );
+    expect(files.map(({ file }) => file)).toEqual([two, one]);
+    expect(files[0]?.place).toMatchObject({ node_id: stage.nodeId, organization_sync_key: 'acme', level: 'write' });
+  });
+
+  it('lists the newest first, page by page and by status [files.list.newest-first] [files.record.status-by-section]', async () => {
+    const paths = ['wip/1', 'outputs/2', 'resources/3', 'wip/4', 'outputs/5'];
+    for (const path of paths) await stage.register(path);
+    const pathsOf = async (more: object): Promise<string[]> => {
+      const { items } = await world().call(queryFiles, { node_id: stage.nodeId, ...more }, null);
+      return items.map(({ file }) => file.path);
+    };
+    expect(new Set(await pathsOf({}))).toEqual(new Set(paths));
+    expect((await pathsOf({ status: 'wip' })).sort()).toEqual(['wip/1', 'wip/4']);
+    expect((await pathsOf({ status: 'output' })).sort()).toEqual(['outputs/2', 'outputs/5']);
+
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await world().call(queryFiles, { node_id: stage.nodeId, limit: 2, cursor }, null);
+      seen.push(...page.items.map(({ file }) => `${file.updated_at} ${file.id}`));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toHaveLength(5);
+    expect(seen).toEqual(seen.toSorted().reverse());
+    await stage.apply([{ ...registering('wip/1'), ...contentOf('rewritten') }]);
+    expect((await pathsOf({ limit: 1 }))[0]).toBe('wip/1');
+    await world().refusal(queryFiles, { cursor: 'made up' }, 'VALIDATION_FAILED', null);
+  });
+
+  it('limits a session to the home node and its neighbours', async () => {
+    const [neighbour, far] = [await stageNode(world()), await stageNode(world())];
+    await world().join(neighbour.nodeId, stage.nodeId);
+    for (const each of [stage, neighbour, far]) await each.register(`wip/${each.nodeId}`);
+    const caller = { ...(await world().user('At home')), home_node_id: stage.nodeId };
+    const nodesOf = async (input: object): Promise<Set<string>> => {
+      const { items } = await world().call(queryFiles, { limit: 2_000, ...input }, caller);
+      return new Set(items.map(({ file }) => file.node_id));
+    };
+    const near = new Set([stage.nodeId, neighbour.nodeId]);
+    expect(await nodesOf({ scope: 'session' })).toEqual(near);
+    expect(await nodesOf({})).toEqual(near);
+    expect(await nodesOf({ scope: 'session', node_id: far.nodeId })).toEqual(new Set([far.nodeId]));
+    expect(await nodesOf({ scope: 'global' })).toEqual(expect.objectContaining({}));
+    expect((await nodesOf({ scope: 'global' })).has(far.nodeId)).toBe(true);
+    const homeless = { ...caller, home_node_id: null };
+    await world().refusal(queryFiles, { scope: 'session' }, 'VALIDATION_FAILED', homeless);
+    const lost = { ...caller, home_node_id: randomUUIDv7() };
+    await world().refusal(queryFiles, { scope: 'session' }, 'NODE_NOT_FOUND', lost);
+  });
+
+  it('walks all records of a node by id', async () => {
+    await stage.apply(['wip/1', 'wip/2', 'wip/3'].map((path) => registering(path)));
+    const ids: string[] = [];
+    for (;;) {
+      const after = ids.at(-1);
+      const { files } = await world().call(listNodeRecords, { node_id: stage.nodeId, after, limit: 2 }, null);
+      if (files.length === 0) break;
+      ids.push(...files.map(({ id }) => id));
+    }
+    expect(ids).toHaveLength(3);
+    expect(ids).toEqual(ids.toSorted());
+    expect(await stageOf(world(), stage.nodeId).paths()).toEqual(['wip/1', 'wip/2', 'wip/3']);
+    await world().refusal(listNodeRecords, { node_id: randomUUIDv7() }, 'NODE_NOT_FOUND', null);
+  });
+}

@@ -1,0 +1,26 @@
+export { type Central, type CentralOptions, startCentral } from './central/central.js';
+export { CentralProcess } from './central/central-process.js';
+export { applyMigrations } from './database/apply-migrations.js';
+export {
+  createEmptyDatabase,
+  createTestDatabase,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from './database/test-database.js';
+export { fileServiceConformance } from './file-service/file-service.conformance.js';
+export type { FileServiceWorld, WorldNode } from './file-service/file-service-world.js';
+export {
+  generateLargeGraph,
+  LARGE_GRAPH,
+  type LargeGraph,
+  type LargeGraphOptions,
+  readLargeGraph,
+} from './large-graph.js';
+export { expectNoOrphans, type OrphanCheck } from './orphans.js';
+export { freePort } from './ports.js';
+export { descendantsOf, isRunning, listProcesses, type ProcessInfo, processGroup } from './processes.js';
+export { type NatsOptions, type NatsServer, startNats } from './servers/nats.js';
+export { type PostgresOptions, type PostgresServer, startPostgres } from './servers/postgres.js';
+export { type RedisOptions, type RedisServer, startRedis } from './servers/redis.js';
+export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';
+export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';

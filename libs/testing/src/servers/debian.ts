@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findOnPath } from './binaries.js';
+
+export type DebianServer = 'nats-server' | 'redis-server';
+
+const run = promisify(execFile);
+
+/** The packages to unpack, and where the program lies in them. Further libraries are asked of the package index. */
+const servers: Record<DebianServer, { packages: string[]; program: string; binary: string }> = {
+  'nats-server': { packages: ['nats-server'], program: 'usr/sbin/nats-server', binary: 'nats-server' },
+  // Redis is one binary that acts by the name it is called by; the package with the server's own name holds a link.
+  'redis-server': { packages: ['redis-tools'], program: 'usr/bin/redis-server', binary: 'redis-check-rdb' },
+};
+
+function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'workspace-graph', 'servers');
+}
+
+/** Libraries (`lib…`) that the packages name as dependencies: a minimal system lacks some of them. */
+async function libraryPackages(packages: string[]): Promise<string[]> {
+  const { stdout } = await run('apt-cache', ['depends', '--important', ...packages]);
+  const names = stdout.split('\n').flatMap((line) => /^\s+Depends: (lib\S+)$/.exec(line)?.[1] ?? []);
+  return [...new Set(names)].filter((name) => name !== 'libc6');
+}
+
+async function unpack(server: DebianServer, target: string): Promise<void> {
+  const { packages, program, binary } = servers[server];
+  const wanted = [...packages, ...(await libraryPackages(packages))];
+  await run('apt-get', ['download', '-o', 'APT::Sandbox::User=root', ...wanted], { cwd: target });
+  for (const file of readdirSync(target).filter((name) => name.endsWith('.deb'))) {
+    await run('dpkg-deb', ['-x', join(target, file), target]);
+    rmSync(join(target, file));
+  }
+  if (!existsSync(join(target, program))) symlinkSync(binary, join(target, program));
+}
+
+/** Unpacked beside its place and renamed into it, so that two runs at once never see half of it. */
+async function fetchInto(server: DebianServer, folder: string): Promise<void> {
+  mkdirSync(cacheFolder(), { recursive: true });
+  const draft = mkdtempSync(`${folder}.`);
+  try {
+    await unpack(server, draft);
+    if (!existsSync(folder)) renameSync(draft, folder);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function useLibraries(folder: string): void {
+  const libraries = join(folder, 'usr', 'lib');
+  if (!existsSync(libraries)) return;
+  const folders = readdirSync(libraries).filter((name) => name.endsWith('-linux-gnu'));
+  const known = process.env['LD_LIBRARY_PATH'];
+  process.env['LD_LIBRARY_PATH'] = [
+    ...folders.map((name) => join(libraries, name)),
+    ...(known === undefined ? [] : [known]),
+  ].join(':');
+}
+
+/**
+ * On Debian and its kin, downloads the server's package without installing it and answers the program's path.
+ * @returns undefined on any other system
+ * @throws Error of `apt-get` when the package cannot be downloaded
+ */
+export async function findDebianServer(server: DebianServer): Promise<string | undefined> {
+  if (findOnPath('apt-get') === undefined || findOnPath('dpkg-deb') === undefined) return undefined;
+  const folder = join(cacheFolder(), `${server}-${process.arch}`);
+  if (!existsSync(folder)) await fetchInto(server, folder);
+  useLibraries(folder);
+  return join(folder, servers[server].program);
+}

@@ -1,0 +1,94 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { Type } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import {
+  type Caller,
+  type ErrorCode,
+  type InputOf,
+  type Operation,
+  type OutputOf,
+  RawJson,
+  type Scope,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { Database, DatabaseModule } from '@workspace-graph/database';
+import { OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { applyMigrations } from './database/apply-migrations.js';
+import { createTestDatabase } from './database/test-database.js';
+import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
+
+/** Services over a database of their own, called the way the bus calls them, with every reply checked against its schema. */
+export interface ServiceHarness extends AsyncDisposable {
+  readonly database: Database;
+  readonly module: TestingModule;
+  /** A user of this database with a caller of the given scope. */
+  user(name: string, scope?: Scope): Promise<Caller>;
+  /** Calls an operation and answers its parsed output. */
+  call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller, callId?: string): Promise<OutputOf<Op>>;
+  /** Calls an operation that must be refused; answers the error, and fails when it is accepted or has another code. */
+  refusal<Op extends Operation>(operation: Op, input: unknown, caller: Caller, code: ErrorCode): Promise<ServiceError>;
+  close(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  /** Fills the database with a generated graph; equal options share one template. `readLargeGraph` describes it. */
+  readonly largeGraph?: Partial<LargeGraphOptions>;
+}
+
+/** Starts the given Nest modules over a fresh migrated database. */
+export async function startServices(
+  modules: readonly Type[],
+  { largeGraph }: ServicesOptions = {},
+): Promise<ServiceHarness> {
+  const testDatabase = await createTestDatabase({
+    variant: largeGraph ? `large-graph ${JSON.stringify(largeGraph)}` : '',
+    migrate: async (url) => {
+      await applyMigrations(url);
+      if (largeGraph) await generateLargeGraph(url, largeGraph);
+    },
+  });
+  const module = await Test.createTestingModule({
+    imports: [OperationsModule, DatabaseModule.forRoot({ url: testDatabase.url }), ...modules],
+  }).compile();
+  module.enableShutdownHooks();
+  const database = module.get(Database);
+  const registry = module.get(OperationRegistry);
+  registry.allowPartial = true;
+  registry.validateReplies = true;
+  await module.init();
+
+  const dispatch = async (operation: Operation, input: unknown, caller: Caller, callId: string): Promise<unknown> => {
+    const envelope = { callId, requestId: callId, caller };
+    const reply = await registry.dispatch(operation, input, { envelope, signal: new AbortController().signal });
+    return reply instanceof RawJson ? reply.parse() : reply;
+  };
+  const close = async (): Promise<void> => {
+    await module.close();
+    await testDatabase.drop();
+  };
+  return {
+    database,
+    module,
+    user: async (name, scope = 'write') => {
+      const id = randomUUIDv7();
+      await database.prisma.user.create({ data: { id, name, maxScope: scope } });
+      return { user_id: id, scope, credential_id: null, via: 'rest' };
+    },
+    call: async <Op extends Operation>(
+      operation: Op,
+      input: InputOf<Op>,
+      caller: Caller,
+      callId: string = randomUUIDv7(),
+    ) => (await dispatch(operation, input, caller, callId)) as OutputOf<Op>,
+    refusal: async (operation, input, caller, code) => {
+      const error = await dispatch(operation, input, caller, randomUUIDv7()).then(
+        () => new Error(`${operation.name} was accepted; ${code} was expected`),
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof ServiceError) || error.code !== code) throw error;
+      return error;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
