@@ -1,0 +1,132 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { applyFileChanges, type FileChange, findFiles, listNodeRecords } from '@workspace-graph/contracts';
+import { type FileFixture, startFiles } from '../testing/file.fixture.js';
+
+/** Large enough to tell a handful of statements from a loop; `FILE_RECORDS=50000` measures the whole. */
+const RECORDS = Number(process.env['FILE_RECORDS'] ?? 4_000);
+const PER_CALL = 2_000;
+
+let files: FileFixture;
+let nodeId: string;
+beforeAll(async () => {
+  files = await startFiles();
+});
+beforeEach(async () => {
+  nodeId = await files.node({ name: `Node ${randomUUIDv7()}` });
+});
+afterAll(() => files[Symbol.asyncDispose]());
+
+const registering = (path: string, digit = 'a'): FileChange => ({
+  kind: 'register',
+  path,
+  sha256: digit.repeat(64),
+  size_bytes: path.length,
+  mime_type: 'text/plain',
+  modified_at: '2026-05-04T10:00:00.000Z',
+});
+const input = (changes: readonly FileChange[], action = 'spec') => ({
+  node_id: nodeId,
+  action,
+  changes: [...changes],
+  strict: true,
+});
+const apply = async (...changes: readonly FileChange[]): Promise<string[]> => {
+  const { results } = await files.call(applyFileChanges, input(changes), null);
+  return results.map((result) => ('file' in result ? (result.file?.id ?? '') : ''));
+};
+const audit = (fileId: string) =>
+  files.sql(
+    `SELECT action, user_id, via, before, after FROM audit.entry WHERE target_kind = 'file' AND target_id = $1 ORDER BY id`,
+    [fileId],
+  );
+const told = async (): Promise<number> =>
+  (await files.sql(`SELECT 1 FROM outbox.event WHERE type = 'file.changed' AND payload ->> 'node_id' = $1`, [nodeId]))
+    .length;
+
+describe('changes of files', () => {
+  it('each leave a line in the audit trail with what changed, and one event tells of all of a call', async () => {
+    const writer = await files.user('Will');
+    const [id = ''] = await apply(registering('wip/a'), registering('wip/b'));
+    expect(await told()).toBe(1);
+    await files.call(applyFileChanges, input([registering('wip/a', 'b')], 'write_file'), writer);
+    await apply({ kind: 'move', file_id: id, path: 'outputs/a' });
+    await apply({ kind: 'remove', file_id: id, tombstone: true });
+    expect(await told()).toBe(4);
+    const content = { size_bytes: 5, mime_type: 'text/plain', modified_at: '2026-05-04T10:00:00.000Z' };
+    const ofDevice = { action: 'spec', user_id: null, via: 'system' };
+    expect(await audit(id)).toEqual([
+      { ...ofDevice, before: null, after: { node_id: nodeId, path: 'wip/a', sha256: 'a'.repeat(64), ...content } },
+      {
+        action: 'write_file',
+        user_id: writer.user_id,
+        via: 'rest',
+        before: { sha256: 'a'.repeat(64) },
+        after: { sha256: 'b'.repeat(64) },
+      },
+      { ...ofDevice, before: { path: 'wip/a' }, after: { path: 'outputs/a' } },
+      {
+        ...ofDevice,
+        before: { node_id: nodeId, path: 'outputs/a', sha256: 'b'.repeat(64), ...content, version: 3 },
+        after: null,
+      },
+    ]);
+  });
+
+  it('that change nothing leave no line and tell nobody', async () => {
+    const [id = ''] = await apply(registering('wip/a'));
+    await apply(registering('wip/a'), { kind: 'move', file_id: id, path: 'wip/a' });
+    expect(await audit(id)).toHaveLength(1);
+    expect(await told()).toBe(1);
+  });
+
+  it('are carried out once however often a call comes', async () => {
+    const callId = randomUUIDv7();
+    const changes = input([registering('wip/a'), registering('wip/b')]);
+    const first = await files.callAs(applyFileChanges, changes, null, callId);
+    await apply(registering('wip/a', 'b'));
+    expect(await files.callAs(applyFileChanges, changes, null, callId)).toEqual(first);
+    expect(await told()).toBe(2);
+  });
+
+  it('of many callers at once on one path make one file, and crossing moves between two nodes end', async () => {
+    const other = await files.node({ name: 'Other' });
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => apply(registering('wip/same', 'abcdef01'.charAt(n)))),
+    );
+    expect(new Set(made.flat()).size).toBe(1);
+    const here = await apply(...Array.from({ length: 8 }, (_, n) => registering(`wip/${n}`)));
+    await Promise.all(
+      here.map(async (file_id, n) => {
+        const there = { kind: 'move' as const, file_id, node_id: other, path: `wip/${n}` };
+        const back = { ...there, node_id: nodeId };
+        await files.call(applyFileChanges, input([there]), null);
+        await files.call(applyFileChanges, { ...input([back]), node_id: other }, null);
+      }),
+    );
+    const { files: left } = await files.call(listNodeRecords, { node_id: nodeId }, null);
+    expect(left).toHaveLength(9);
+  });
+
+  it('come by the thousand in a few statements, and are answered in their order', async () => {
+    const startedMs = performance.now();
+    for (let start = 0; start < RECORDS; start += PER_CALL)
+      await apply(
+        ...Array.from({ length: PER_CALL }, (_, n) => registering(`wip/${(start + n) % 97}/file-${start + n}.md`)),
+      );
+    const tookMs = performance.now() - startedMs;
+    if (process.env['FILE_RECORDS']) process.stdout.write(`${RECORDS} files registered in ${Math.round(tookMs)} ms\n`);
+    const { files: records } = await files.call(listNodeRecords, { node_id: nodeId, limit: 10_000 }, null);
+    expect(records).toHaveLength(Math.min(RECORDS, 10_000));
+
+    const moved = records.slice(0, PER_CALL);
+    const moves = moved.map(({ id, path }) => ({
+      kind: 'move' as const,
+      file_id: id,
+      path: path.replace('wip', 'outputs'),
+    }));
+    const { results } = await files.call(applyFileChanges, input(moves), null);
+    expect(results.map((result) => 'file' in result && result.file?.path)).toEqual(moves.map(({ path }) => path));
+    await apply(...moved.map(({ id }) => ({ kind: 'remove' as const, file_id: id, tombstone: false })));
+    expect((await files.call(findFiles, { ids: moved.map(({ id }) => id) }, null)).files).toEqual([]);
+  });
+});

@@ -1,0 +1,264 @@
+import { randomUUIDv7 } from 'node:crypto';
+import {
+  type FileChange,
+  type FileChangeResult,
+  type FileRecord,
+  ServiceError,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import { type AuditRecord, changedFields } from '@workspace-graph/database';
+import { parseFilePath, pathKey } from '@workspace-graph/domain';
+import { fileNotFound, nodeIsReadOnly, nodeNotFound } from '../shared/caller.js';
+import type { LockedNode } from './change.statements.js';
+
+/** What changes are worked out from: the node they are of, and what they name. */
+export interface ChangeGround {
+  readonly nodeId: string;
+  readonly action: string;
+  readonly strict: boolean;
+  /** The nodes that the caller may see, by id. */
+  readonly nodes: ReadonlyMap<string, LockedNode>;
+  /** The files that the changes name, by id or by path. */
+  readonly files: readonly FileRecord[];
+  /** Files that were removed from the node and may come back: their last versions, by id. */
+  readonly removed: ReadonlyMap<string, number>;
+  readonly now: string;
+}
+
+export interface Tombstone {
+  readonly file_id: string;
+  readonly node_id: string;
+  readonly path: string;
+  readonly remote_name: string | null;
+  readonly remote_path: string;
+  readonly sha256: string | null;
+  readonly reason: 'deleted' | 'moved';
+}
+
+/** A file with the form in which its path is compared. */
+export interface KeyedFile {
+  readonly file: FileRecord;
+  readonly key: string;
+}
+
+/** What is to be written, and what is to be answered. */
+export interface ChangePlan {
+  readonly results: readonly FileChangeResult[];
+  readonly inserted: readonly KeyedFile[];
+  readonly updated: readonly KeyedFile[];
+  readonly removed: readonly string[];
+  readonly tombstones: readonly Tombstone[];
+  readonly audits: readonly AuditRecord[];
+  /** Nodes of which a file changed. */
+  readonly nodeIds: readonly string[];
+}
+
+/** Where a change puts a file, in NFC, with the form in which paths are compared; or why that is no path. */
+export type NamedPath =
+  | { readonly nodeId: string; readonly path: string; readonly key: string }
+  | { readonly nodeId: string; readonly problem: string };
+type ValidPath = Exclude<NamedPath, { problem: string }>;
+
+/** What a change names; null for one that leaves the file where it is. */
+export function pathNamedBy(nodeId: string, change: FileChange): NamedPath | null {
+  if (change.kind !== 'register' && change.kind !== 'move') return null;
+  const target = change.kind === 'move' ? (change.node_id ?? nodeId) : nodeId;
+  const parsed = parseFilePath(change.path);
+  if ('problem' in parsed) return { nodeId: target, problem: parsed.problem };
+  const { path } = parsed.value;
+  return { nodeId: target, path, key: pathKey(path) };
+}
+
+/**
+ * Works changes out one after the other: each finds what the ones before it left. So a path is free for the next change
+ * once its file has left it, and two files exchange their paths in three moves of one call, by way of a third path. A
+ * refused change leaves everything as it was before it; with `strict` it is thrown.
+ */
+export function planChanges(
+  ground: ChangeGround,
+  changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[],
+): ChangePlan {
+  return new ChangePlanner(ground).plan(changes);
+}
+
+class ChangePlanner {
+  private readonly files = new Map<string, KeyedFile>();
+  private readonly byPath = new Map<string, string>();
+  private readonly known = new Map<string, FileRecord>();
+  private readonly tombstones: Tombstone[] = [];
+  private readonly audits: AuditRecord[] = [];
+  private readonly nodeIds = new Set<string>();
+
+  constructor(private readonly ground: ChangeGround) {
+    for (const file of ground.files) {
+      this.known.set(file.id, file);
+      this.hold(file, pathKey(file.path));
+    }
+  }
+
+  plan(changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[]): ChangePlan {
+    const results = changes.map(({ change, to }, index) => this.attempt(change, to, index));
+    const left = [...this.files.values()];
+    return {
+      results,
+      inserted: left.filter(({ file }) => !this.known.has(file.id)),
+      updated: left.filter(({ file }) => this.known.has(file.id) && this.known.get(file.id) !== file),
+      removed: [...this.known.keys()].filter((id) => !this.files.has(id)),
+      tombstones: this.tombstones,
+      audits: this.audits,
+      nodeIds: [...this.nodeIds],
+    };
+  }
+
+  private attempt(change: FileChange, to: NamedPath | null, index: number): FileChangeResult {
+    try {
+      return { file: this.change(change, to === null ? null : this.allowed(to, index)) };
+    } catch (error) {
+      if (this.ground.strict || !(error instanceof ServiceError)) throw error;
+      return { refused: error.code, message: error.message };
+    }
+  }
+
+  private change(change: FileChange, to: ValidPath | null): FileRecord | null {
+    if (change.kind === 'register') return this.register(change, to);
+    const held = this.files.get(change.file_id);
+    if (change.kind === 'move' && held && isAt(held.file, to)) return held.file;
+    if (held?.file.node_id !== this.ground.nodeId) {
+      if (change.kind === 'remove') return null;
+      throw fileNotFound(change.file_id);
+    }
+    refuseStale(held.file, change.expected_version);
+    switch (change.kind) {
+      case 'update':
+        return this.rewrite(held, contentOf(change));
+      case 'move':
+        return this.move(held, to);
+      case 'remove':
+        return this.remove(held, change.tombstone);
+    }
+  }
+
+  /** @throws ServiceError NODE_NOT_FOUND or FORBIDDEN of the node that a path is in, VALIDATION_FAILED of the path */
+  private allowed(to: NamedPath, index: number): ValidPath {
+    const node = this.ground.nodes.get(to.nodeId);
+    if (!node) throw nodeNotFound(to.nodeId);
+    if (node.level < WRITE) throw nodeIsReadOnly(to.nodeId);
+    if ('problem' in to) throw validationFailed([{ path: `changes.${index}.path`, message: to.problem }]);
+    return to;
+  }
+
+  private register(change: FileChange & { kind: 'register' }, at: ValidPath | null): FileRecord {
+    const to = named(at);
+    const there = this.at(to);
+    if (there && there.file.path !== to.path) throw occupied(to.path);
+    if (there) return this.rewrite(there, contentOf(change));
+    const content = contentOf(change);
+    const file: FileRecord = {
+      ...this.identityOf(change),
+      node_id: to.nodeId,
+      path: to.path,
+      ...content,
+      remote_name: null,
+      current_remote_hash: null,
+      last_pushed_at: null,
+      is_native_format: false,
+      created_at: this.ground.now,
+      updated_at: this.ground.now,
+    };
+    this.tell(file, { after: { node_id: file.node_id, path: file.path, ...content } });
+    return this.hold(file, to.key);
+  }
+
+  /** Whoever names an id that is in use, or was never this node's, learns nothing: the file is a new one. */
+  private identityOf({ file_id: fileId = '' }: FileChange & { kind: 'register' }): Pick<FileRecord, 'id' | 'version'> {
+    const version = this.ground.removed.get(fileId);
+    if (version === undefined || this.files.has(fileId)) return { id: randomUUIDv7(), version: 1 };
+    return { id: fileId, version: version + 1 };
+  }
+
+  private rewrite({ file, key }: KeyedFile, content: Content): FileRecord {
+    const changed = changedFields(contentOf(file), content);
+    if (!changed) return file;
+    this.tell(file, changed);
+    return this.hold(this.newer(file, content), key);
+  }
+
+  private move(held: KeyedFile, at: ValidPath | null): FileRecord {
+    const to = named(at);
+    const { file } = held;
+    const there = this.at(to);
+    if (there && there.file.id !== file.id) throw occupied(to.path);
+    const place = { node_id: to.nodeId, path: to.path };
+    this.tell(file, changedFields({ node_id: file.node_id, path: file.path }, place) ?? {});
+    this.nodeIds.add(to.nodeId);
+    this.bury(file, 'moved');
+    this.release(held);
+    return this.hold(this.newer(file, place), to.key);
+  }
+
+  private remove(held: KeyedFile, tombstone: boolean): null {
+    const { file } = held;
+    if (tombstone) this.bury(file, 'deleted');
+    this.release(held);
+    this.files.delete(file.id);
+    const { node_id, path, version } = file;
+    this.tell(file, { before: { node_id, path, ...contentOf(file), version } });
+    return null;
+  }
+
+  private newer(file: FileRecord, fields: Partial<FileRecord>): FileRecord {
+    return { ...file, ...fields, version: file.version + 1, updated_at: this.ground.now };
+  }
+
+  private at({ nodeId, key }: ValidPath): KeyedFile | undefined {
+    return this.files.get(this.byPath.get(`${nodeId} ${key}`) ?? '');
+  }
+
+  private hold(file: FileRecord, key: string): FileRecord {
+    this.files.set(file.id, { file, key });
+    this.byPath.set(`${file.node_id} ${key}`, file.id);
+    return file;
+  }
+
+  private release({ file, key }: KeyedFile): void {
+    this.byPath.delete(`${file.node_id} ${key}`);
+  }
+
+  private bury({ id, node_id, path, remote_name, sha256 }: FileRecord, reason: Tombstone['reason']): void {
+    const folder = this.ground.nodes.get(node_id)?.folder ?? '';
+    this.tombstones.push({ file_id: id, node_id, path, remote_name, remote_path: `${folder}/${path}`, sha256, reason });
+  }
+
+  private tell(file: FileRecord, changed: Pick<AuditRecord, 'before' | 'after'>): void {
+    this.nodeIds.add(file.node_id);
+    this.audits.push({ action: this.ground.action, targetKind: 'file', targetId: file.id, ...changed });
+  }
+}
+
+/** Level of a caller who may write on a node. */
+const WRITE = 2;
+
+type Content = Pick<FileRecord, 'sha256' | 'size_bytes' | 'mime_type' | 'modified_at'>;
+
+function contentOf({ sha256, size_bytes, mime_type, modified_at }: Content): Content {
+  return { sha256, size_bytes, mime_type, modified_at };
+}
+
+function refuseStale(file: FileRecord, expected: number | undefined): void {
+  if (expected === undefined || expected === file.version) return;
+  const message = `The file ${file.id} has version ${file.version} by now, not ${expected}.`;
+  throw new ServiceError('CONFLICT', message, { current: file });
+}
+
+function isAt(file: FileRecord, to: ValidPath | null): boolean {
+  return file.node_id === to?.nodeId && file.path === to.path;
+}
+
+function named(to: ValidPath | null): ValidPath {
+  if (to === null) throw new Error('The change names a path');
+  return to;
+}
+
+function occupied(path: string): ServiceError {
+  return new ServiceError('DESTINATION_EXISTS', `The path ${path} is taken by another file.`, { path });
+}

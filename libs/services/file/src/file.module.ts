@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { ChangeHandlers } from './changes/change.handlers.js';
+import { IntentHandlers } from './intents/intent.handlers.js';
+import { RecordHandlers } from './records/record.handlers.js';
+
+/** The file service: handlers of every operation owned by `file`. Needs DatabaseModule and OperationsModule. */
+@Module({ providers: [RecordHandlers, ChangeHandlers, IntentHandlers] })
+export class FileModule {}

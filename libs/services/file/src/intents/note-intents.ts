@@ -1,0 +1,61 @@
+import {
+  type OutputOf,
+  type noteFileIntents as operation,
+  type ParsedInputOf,
+  type ValidationIssue,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import type { SqlTransaction } from '@workspace-graph/database';
+import { parseFilePath } from '@workspace-graph/domain';
+import { authorOf, fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
+import { INTENDED_FILES, INTENDED_NODES, type IntendedFile, NOTE_INTENTS } from './intent.statements.js';
+
+type Intent = ParsedInputOf<typeof operation>['intents'][number];
+
+/**
+ * Notes all of the intents or none.
+ * @throws ServiceError FILE_NOT_FOUND, NODE_NOT_FOUND and FORBIDDEN of a file or its new node; VALIDATION_FAILED
+ */
+export async function noteIntents(
+  tx: SqlTransaction,
+  { intents }: ParsedInputOf<typeof operation>,
+): Promise<OutputOf<typeof operation>> {
+  const issues = intents.flatMap((intent, index) => problemsOf(intent, `intents.${index}.to_path`));
+  if (issues.length > 0) throw validationFailed(issues);
+  const files = await filesOf(tx, intents);
+  await checkTargets(tx, intents);
+  const rows = intents.map((intent) => {
+    const file = files.get(intent.file_id);
+    if (!file) throw fileNotFound(intent.file_id);
+    if (file.level < 2) throw nodeIsReadOnly(file.node_id);
+    const { node_id, path: from_path, sha256 } = file;
+    return { ...intent, to_path: intent.to_path?.normalize('NFC') ?? null, node_id, from_path, sha256 };
+  });
+  await tx.execute(NOTE_INTENTS, [JSON.stringify(rows), authorOf(tx.context.caller)]);
+  return { done: true };
+}
+
+function problemsOf({ kind, to_path }: Intent, path: string): ValidationIssue[] {
+  if (kind === 'delete') return to_path === null ? [] : [{ path, message: 'a delete leads nowhere' }];
+  if (to_path === null) return [{ path, message: 'a move needs it' }];
+  const parsed = parseFilePath(to_path);
+  return 'problem' in parsed ? [{ path, message: parsed.problem }] : [];
+}
+
+async function filesOf(tx: SqlTransaction, intents: readonly Intent[]): Promise<Map<string, IntendedFile>> {
+  const ids = [...new Set(intents.map(({ file_id }) => file_id))];
+  const files = await tx.rows<IntendedFile>(INTENDED_FILES, [...seenBy(tx.context.caller), ids]);
+  return new Map(files.map((file) => [file.id, file]));
+}
+
+async function checkTargets(tx: SqlTransaction, intents: readonly Intent[]): Promise<void> {
+  const ids = [...new Set(intents.map(({ to_node_id }) => to_node_id).filter((id) => id !== null))];
+  if (ids.length === 0) return;
+  const nodes = await tx.rows<{ id: string; level: number }>(INTENDED_NODES, [...seenBy(tx.context.caller), ids]);
+  const levels = new Map(nodes.map(({ id, level }) => [id, level]));
+  for (const id of ids) {
+    const level = levels.get(id);
+    if (level === undefined) throw nodeNotFound(id);
+    if (level < 2) throw nodeIsReadOnly(id);
+  }
+}

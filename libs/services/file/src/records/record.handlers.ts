@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Caller,
+  findFiles,
+  findPlaces,
+  listNodeRecords,
+  type ParsedInputOf,
+  queryFiles,
+  type RawJson,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import { Database, FIRST_ID, LAST_ID } from '@workspace-graph/database';
+import { pathKey } from '@workspace-graph/domain';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { nodeNotFound, seenBy } from '../shared/caller.js';
+import { FILE_CURSOR, FIND_FILES, FIND_PLACES, type FileList, LIST_FILES, NODE_RECORDS } from './record.statements.js';
+
+/** Reading records of files. */
+@Injectable()
+export class RecordHandlers {
+  constructor(private readonly database: Database) {}
+
+  @Handles(findPlaces)
+  async findPlaces(input: ParsedInputOf<typeof findPlaces>, { caller }: OperationContext): Promise<RawJson> {
+    const places = await this.database.json(FIND_PLACES, [...seenBy(caller), input.node_ids]);
+    if (!places) throw new Error('Places are answered in one row');
+    return places;
+  }
+
+  @Handles(findFiles)
+  async findFiles(input: ParsedInputOf<typeof findFiles>, { caller }: OperationContext): Promise<RawJson> {
+    const files = await this.database.json(FIND_FILES, [
+      ...seenBy(caller),
+      input.ids,
+      input.paths.map(({ node_id }) => node_id),
+      input.paths.map(({ path }) => pathKey(path)),
+    ]);
+    if (!files) throw new Error('Files are answered in one row');
+    return files;
+  }
+
+  @Handles(listNodeRecords)
+  async listNodeRecords(input: ParsedInputOf<typeof listNodeRecords>, { caller }: OperationContext): Promise<RawJson> {
+    const files = await this.database.json(NODE_RECORDS, [
+      ...seenBy(caller),
+      input.node_id,
+      input.after ?? FIRST_ID,
+      input.limit,
+    ]);
+    if (!files) throw nodeNotFound(input.node_id);
+    return files;
+  }
+
+  @Handles(queryFiles)
+  async queryFiles(input: ParsedInputOf<typeof queryFiles>, { caller }: OperationContext): Promise<RawJson> {
+    const { list, nodeId } = placeOf(input, caller);
+    const page = await this.database.json(LIST_FILES[list][input.status ?? 'any'], [
+      ...seenBy(caller),
+      input.limit,
+      ...FILE_CURSOR.read(input.cursor, ['infinity', LAST_ID]),
+      ...(nodeId === undefined ? [] : [nodeId]),
+    ]);
+    if (page) return page;
+    if (nodeId === undefined) throw new Error('A list answers one row');
+    throw nodeNotFound(nodeId);
+  }
+}
+
+/** What a list is of. A node that is named goes before the scope; the home node is the default of a connection that has one. */
+function placeOf(
+  { node_id, scope }: ParsedInputOf<typeof queryFiles>,
+  caller: Caller,
+): { list: FileList; nodeId?: string } {
+  if (node_id !== undefined) return { list: 'node', nodeId: node_id };
+  const home = caller.home_node_id ?? undefined;
+  if (scope === 'session' && home === undefined)
+    throw validationFailed([{ path: 'scope', message: 'this connection has no home node; use the scope global' }]);
+  return scope === 'global' || home === undefined ? { list: 'all' } : { list: 'around', nodeId: home };
+}

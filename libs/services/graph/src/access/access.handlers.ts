@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import {
+  explainAccess,
+  getAccess,
+  type ParsedInputOf,
+  type RawJson,
+  ServiceError,
+  setAccess,
+} from '@workspace-graph/contracts';
+import { Database, runCommand } from '@workspace-graph/database';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { nodeNotFound, seenBy } from '../shared/caller.js';
+import { EXPLAIN_ACCESS, NODE_ACCESS } from './access.statements.js';
+import { setAccess as set } from './set-access.js';
+
+/** How nodes are shared. */
+@Injectable()
+export class AccessHandlers {
+  constructor(private readonly database: Database) {}
+
+  @Handles(getAccess)
+  async get({ node_id: nodeId }: ParsedInputOf<typeof getAccess>, { caller }: OperationContext): Promise<RawJson> {
+    const access = await this.database.json(NODE_ACCESS, [...seenBy(caller), nodeId]);
+    if (!access) throw nodeNotFound(nodeId);
+    return access;
+  }
+
+  @Handles(setAccess)
+  set(input: ParsedInputOf<typeof setAccess>, context: OperationContext): Promise<RawJson> {
+    return runCommand(this.database, context, (tx) => set(tx, input), { timeoutMs: setAccess.timeoutMs });
+  }
+
+  @Handles(explainAccess)
+  async explain(
+    { node_id: nodeId, user_id: userId }: ParsedInputOf<typeof explainAccess>,
+    { caller }: OperationContext,
+  ): Promise<RawJson> {
+    const subject = userId ?? caller.user_id;
+    if (subject !== caller.user_id) await this.admitToExplain(caller.scope === 'manage', subject);
+    const explanation = await this.database.json(EXPLAIN_ACCESS, [...seenBy(caller), nodeId, subject]);
+    if (!explanation) throw nodeNotFound(nodeId);
+    return explanation;
+  }
+
+  private async admitToExplain(manages: boolean, userId: string): Promise<void> {
+    if (!manages)
+      throw new ServiceError('FORBIDDEN', 'Explaining the access of another user needs the scope manage.', {
+        required_scope: 'manage',
+      });
+    const user = await this.database.prisma.user.findUnique({ where: { id: userId }, select: { id: true } });
+    if (!user) throw new ServiceError('USER_NOT_FOUND', `There is no user ${userId}.`, { user_id: userId });
+  }
+}

@@ -1,0 +1,58 @@
+import { type AccessLevel, type AccessRequest, RawJson, ServiceError } from '@workspace-graph/contracts';
+import type { Transaction } from '@workspace-graph/database';
+import { authorOf } from '../shared/caller.js';
+import { DECIDE_REQUEST, REQUEST_BY_ID, REQUEST_FOR_CHANGE } from './request.statements.js';
+
+export interface RequestRow {
+  readonly id: string;
+  readonly node_id: string;
+  readonly user_id: string;
+  readonly access: AccessLevel;
+  readonly state: AccessRequest['state'];
+}
+
+interface Decision {
+  readonly state: 'approved' | 'refused' | 'withdrawn';
+  readonly note?: string | undefined;
+}
+
+export function requestNotFound(id: string): ServiceError {
+  return new ServiceError('ACCESS_REQUEST_NOT_FOUND', `There is no access request ${id} that is yours to decide.`, {
+    access_request_id: id,
+  });
+}
+
+export async function readRequest(tx: Transaction, id: string): Promise<RawJson> {
+  const row = await tx.row<{ json: string }>(REQUEST_BY_ID, [id]);
+  if (!row) throw requestNotFound(id);
+  return new RawJson(row.json);
+}
+
+/** Locks a request that is still to be decided; with `ofUser` only one of that user. */
+export async function lockPending(tx: Transaction, id: string, ofUser?: string): Promise<RequestRow> {
+  const row = await tx.row<RequestRow>(REQUEST_FOR_CHANGE, [id]);
+  if (!row || (ofUser !== undefined && row.user_id !== ofUser)) throw requestNotFound(id);
+  if (row.state !== 'pending') {
+    throw new ServiceError('CONFLICT', `The access request is ${row.state} already.`, {
+      current: (await readRequest(tx, id)).parse(),
+    });
+  }
+  return row;
+}
+
+/** Closes a locked request. */
+export async function decide(
+  tx: Transaction,
+  action: string,
+  request: RequestRow,
+  { state, note }: Decision,
+): Promise<void> {
+  await tx.execute(DECIDE_REQUEST, [request.id, state, authorOf(tx.context.caller), note ?? null]);
+  tx.audit({
+    action,
+    targetKind: 'access_request',
+    targetId: request.id,
+    before: { state: request.state },
+    after: { state, ...(note === undefined ? {} : { decision_note: note }) },
+  });
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import {
+  createActor,
+  deleteActor,
+  getActor,
+  listActors,
+  type ParsedInputOf,
+  type RawJson,
+  type ReplyOf,
+  updateActor,
+} from '@workspace-graph/contracts';
+import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { actorNotFound } from './actor.repository.js';
+import { ACTOR, ACTOR_CURSOR, ACTORS_START, LIST_ACTORS } from './actor.statements.js';
+import { create, update } from './actor-changes.js';
+import { deleteActor as remove } from './delete-actor.js';
+
+/** People and automations that own nodes and answer for responsibilities. */
+@Injectable()
+export class ActorHandlers {
+  constructor(private readonly database: Database) {}
+
+  @Handles(getActor)
+  async get(input: ParsedInputOf<typeof getActor>): Promise<RawJson> {
+    const actor = await this.database.json(ACTOR, [input.actor_id]);
+    if (!actor) throw actorNotFound(input.actor_id);
+    return actor;
+  }
+
+  @Handles(listActors)
+  async list(input: ParsedInputOf<typeof listActors>): Promise<RawJson> {
+    const key = ACTOR_CURSOR.read(input.cursor, ACTORS_START);
+    const page = await this.database.json(LIST_ACTORS, [
+      input.type ?? null,
+      input.query?.trim() || null,
+      ...key,
+      input.limit,
+    ]);
+    if (!page) throw new Error('A list answers one row');
+    return page;
+  }
+
+  @Handles(createActor)
+  create(input: ParsedInputOf<typeof createActor>, context: OperationContext): Promise<RawJson> {
+    return runSqlCommand(this.database, context, (tx) => create(tx, input));
+  }
+
+  @Handles(updateActor)
+  update(input: ParsedInputOf<typeof updateActor>, context: OperationContext): Promise<RawJson> {
+    return runSqlCommand(this.database, context, (tx) => update(tx, input));
+  }
+
+  @Handles(deleteActor)
+  delete(input: ParsedInputOf<typeof deleteActor>, context: OperationContext): Promise<ReplyOf<typeof deleteActor>> {
+    return runSqlCommand(this.database, context, (tx) => remove(tx, input));
+  }
+}

@@ -1,0 +1,134 @@
+import { LIMITS } from '@workspace-graph/contracts';
+import { type Statement, statement } from '@workspace-graph/database';
+import { NODE_JSON } from '../nodes/node.statements.js';
+import { eventJson, linksOf, responsibilitiesOf, SEEN_SETS, seen } from '../shared/projections.js';
+
+/** Order of types within one step: what structures comes first. */
+const TYPE_ORDER = `ARRAY['organization', 'area', 'process', 'project', 'principle']`;
+const DETAIL_EVENTS = 3;
+export const HUBS_TOLD = 5;
+/** Bytes of details without texts: their keys and empty lists. */
+export const EMPTY_DETAILS_BYTES = 160;
+
+/** Neighbours of one kind looked at from one node: many around the node asked for, fewer farther out. */
+const fanOf = (level: number): string => (level === 1 ? '$7::int' : 'least($7::int, greatest(50, $7::int / 4))');
+const SHOWN = `${seen('n')} AND ($6::boolean OR n.status <> 'archived')`;
+
+/** Neighbours of `p` by one relation in one direction, by index and in the order of ids, one more than the fan. */
+const neighbours = (direction: 'outgoing' | 'incoming', level: number): string => {
+  const [here, there] = direction === 'outgoing' ? ['source_id', 'target_id'] : ['target_id', 'source_id'];
+  // The members of an organization come by type and name instead.
+  const condition = direction === 'incoming' ? `WHERE NOT (p.type = 'organization' AND r.relation = 'belongs_to')` : '';
+  return `
+    SELECT x.id, x.type, x.name_folded, r.relation, '${direction}' AS direction, x.place FROM unnest($5::text[]) AS r(relation) CROSS JOIN LATERAL (
+      SELECT n.id, n.type, n.name_folded, row_number() OVER (ORDER BY e.${there}) AS place
+      FROM graph.edge e JOIN graph.node n ON n.id = e.${there}
+      WHERE e.${here} = p.id AND e.relation = r.relation AND ${SHOWN} ORDER BY e.${there} LIMIT ${fanOf(level)} + 1) x ${condition}`;
+};
+
+/** Members of an organization: areas first, so that they are not lost among projects. */
+const members = (level: number): string => `
+    SELECT x.id, x.type, x.name_folded, 'belongs_to', 'incoming', row_number() OVER () AS place FROM (
+      SELECT m.* FROM unnest(${TYPE_ORDER}) WITH ORDINALITY AS t(type, rank) CROSS JOIN LATERAL (
+        SELECT n.id, n.type, n.name_folded FROM graph.node n WHERE n.organization_id = p.id AND n.type = t.type AND ${SHOWN}
+        ORDER BY n.name_folded, n.id LIMIT ${fanOf(level)} + 1) m
+      WHERE p.type = 'organization' AND 'belongs_to' = ANY ($5::text[]) LIMIT ${fanOf(level)} + 1) x`;
+
+/** One step outwards: the edges walked, the new nodes they lead to, and everything seen so far. */
+const walk = (level: number): string => `
+  step${level} AS MATERIALIZED (
+    SELECT p.id AS from_id, p.type = 'organization' AS by_organization, s.*, s.place > ${fanOf(level)} AS beyond
+    FROM level${level - 1} p CROSS JOIN LATERAL (${neighbours('outgoing', level)} UNION ALL ${neighbours('incoming', level)} UNION ALL ${members(level)}) s
+    WHERE (SELECT count(*) FROM seen${level - 1}) <= $7::int
+  ), level${level} AS MATERIALIZED (
+    SELECT s.id, s.type, ${level} AS depth, s.via, count(*) OVER ()::int AS found,
+      row_number() OVER (ORDER BY s.by_organization, array_position(${TYPE_ORDER}, s.type), s.name_folded, s.id) AS place
+    FROM (
+      SELECT s.id, s.type, s.name_folded, bool_and(s.by_organization) AS by_organization,
+        string_agg('{"from":"' || s.from_id || '","relation":"' || s.relation || '","direction":"' || s.direction || '"}', ','
+          ORDER BY s.from_id, s.relation, s.direction) AS via
+      FROM step${level} s
+      WHERE NOT s.beyond AND s.id NOT IN (SELECT v.id FROM seen${level - 1} v) GROUP BY s.id, s.type, s.name_folded
+    ) s
+    ORDER BY place LIMIT greatest(0, $7::int + 1 - (SELECT count(*) FROM seen${level - 1}))
+  ), seen${level} AS MATERIALIZED (SELECT id FROM seen${level - 1} UNION ALL SELECT id FROM level${level})`;
+
+/** One of our own words as JSON, or null. */
+const quoted = (word: string): string => `coalesce('"' || ${word} || '"', 'null')`;
+
+/** Put together as text: of hundreds of lines, JSON functions would take most of the time. */
+const outline = `'{"id":"' || n.id || '","type":"' || n.type || '","name":' || to_json(n.name)
+  || ',"lifecycle":' || ${quoted('n.lifecycle')} || ',"health":' || ${quoted('n.health')} || ',"depth":' || l.depth
+  || ',"via":[' || l.via || '],"owner":' || coalesce(to_json(a.name)::text, 'null') || '}'`;
+
+const details = `json_build_object('node_id', n.id, 'description', n.description, 'goal', n.goal,
+  'responsibilities', ${responsibilitiesOf('n.id')}, 'data_sources', ${linksOf('n.id', 'data_source')}, 'tools', ${linksOf('n.id', 'tool')},
+  'recent_events', coalesce((
+    SELECT json_agg(${eventJson('e')} ORDER BY e.occurred_at DESC, e.id DESC) FROM (
+      SELECT * FROM graph.event e WHERE e.node_id = n.id AND e.status IN ('active', 'resolved')
+      ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${DETAIL_EVENTS}) e), '[]'))`;
+
+const levels = (depth: number): readonly number[] => Array.from({ length: depth }, (_, index) => index + 1);
+const union = (parts: readonly string[], empty: string): string =>
+  parts.length > 0 ? parts.join(' UNION ALL ') : empty;
+
+/**
+ * A node and what lies around it, walked step by step over visible nodes alone. $1 user, $2 sees all, $3 node, $4 most
+ * bytes, $5 relations to follow, $6 archived ones too, $7 most nodes. The first row is the node itself, null when it is
+ * absent or hidden.
+ */
+const contextText = (depth: number): string => `
+  WITH ${SEEN_SETS},
+  level0 AS MATERIALIZED (SELECT n.id, n.type FROM graph.node n WHERE n.id = $3::uuid AND ${seen('n')}),
+  seen0 AS MATERIALIZED (SELECT id FROM level0)
+  ${levels(depth)
+    .map((level) => `,${walk(level)}`)
+    .join('')},
+  line AS MATERIALIZED (
+    SELECT l.id, l.depth, l.via, (row_number() OVER (ORDER BY l.depth, l.place))::int AS place
+    FROM (${union(
+      levels(depth).map((level) => `SELECT id, depth, via, place FROM level${level}`),
+      'SELECT NULL::uuid AS id, 0 AS depth, NULL::text AS via, 0::bigint AS place WHERE $5::text[] IS NULL AND $6::boolean',
+    )}) l
+  ), shown AS MATERIALIZED (
+    SELECT l.place, n.id, ${outline} AS outline,
+      sum(${EMPTY_DETAILS_BYTES} + octet_length(n.description) + octet_length(n.goal)) OVER (ORDER BY l.place) AS details_bytes
+    FROM line l JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor a ON a.id = n.owner_id WHERE l.place <= $7::int
+  ), fitting AS MATERIALIZED (
+    SELECT s.*, sum(octet_length(s.outline)) OVER (ORDER BY s.place) AS outline_bytes FROM shown s
+  )
+  SELECT 0 AS place, (${NODE_JSON}) AS json, NULL::text AS details,
+    (SELECT coalesce(sum(f.found), 0)::int FROM (${union(
+      levels(depth).map((level) => `(SELECT found FROM level${level} LIMIT 1)`),
+      'SELECT 0 AS found',
+    )}) f) AS found,
+    ARRAY(SELECT h.from_id::text FROM (${union(
+      levels(depth).map((level) => `SELECT ${level} AS level, from_id FROM step${level} WHERE beyond`),
+      'SELECT 0 AS level, NULL::uuid AS from_id WHERE false',
+    )}) h GROUP BY h.from_id ORDER BY min(h.level), h.from_id LIMIT ${HUBS_TOLD}) AS hubs,
+    (SELECT count(*) > $7::int FROM line) AS cut
+  UNION ALL
+  SELECT s.place, s.outline,
+    CASE WHEN s.details_bytes <= $4::int - (SELECT max(t.outline_bytes) FROM fitting t) THEN (${details})::text END, NULL, NULL, NULL
+  FROM fitting s JOIN graph.node n ON n.id = s.id WHERE s.outline_bytes <= $4::int
+  ORDER BY place`;
+
+/** One statement for each depth. */
+export const CONTEXT: readonly Statement[] = [0, ...levels(LIMITS.contextDepthMax)].map((depth) =>
+  statement(`context.depth_${depth}`, contextText(depth)),
+);
+
+/** A row of CONTEXT. */
+export interface ContextRow extends Record<string, unknown> {
+  readonly place: number;
+  /** First row: the node itself as JSON; further rows: a line of the outline as compact JSON. */
+  readonly json: string | null;
+  /** Further rows: details as JSON where there may be room for them. */
+  readonly details: string | null;
+  /** First row: how many nodes were found around it. */
+  readonly found: number | null;
+  /** First row: nodes with more neighbours than were looked at, the nearest of them. */
+  readonly hubs: readonly string[] | null;
+  /** First row: there are more nodes than the most. */
+  readonly cut: boolean | null;
+}

@@ -1,0 +1,57 @@
+import {
+  type Edge,
+  type OutputOf,
+  disconnect as operation,
+  type ParsedInputOf,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { seenBy } from '../shared/caller.js';
+import { tellGraphChanged } from '../shared/graph-changed.js';
+import { DELETE_EDGE, EDGE_BY_ID } from './edge.statements.js';
+
+type Input = ParsedInputOf<typeof operation>;
+type Reply = OutputOf<typeof operation>;
+
+/** Removes an edge between visible nodes; not the membership of a node in its organization. */
+export async function disconnectNodes(tx: SqlTransaction, input: Input): Promise<Reply> {
+  const edge = (await tx.row<{ edge: Edge }>(EDGE_BY_ID, [...seenBy(tx.context.caller), input.edge_id]))?.edge;
+  if (!edge) throw edgeNotFound(input.edge_id);
+  if (edge.relation !== 'belongs_to') {
+    await remove(tx, edge);
+    return { applied: true, preview: null, edge };
+  }
+  if (edge.target.type === 'organization') {
+    throw new ServiceError(
+      'ORG_INVARIANT',
+      `${edge.source.name} must belong to an organization; moving the node takes it to another.`,
+      {
+        node_id: edge.source.id,
+        hint: 'move_node',
+      },
+    );
+  }
+  await lockAccess(tx);
+  const { preview } = await changeAccess(
+    tx,
+    { confirmed: input.confirmed },
+    async () => {
+      await remove(tx, edge);
+      return { result: null, refresh: [edge.source.id] };
+    },
+    (unconfirmed): Reply => ({ applied: false, preview: unconfirmed, edge }),
+  );
+  return { applied: true, preview, edge };
+}
+
+async function remove(tx: SqlTransaction, edge: Edge): Promise<void> {
+  // Somebody else may have removed it since it was read.
+  if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
+  const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };
+  tx.audit({ action: operation.name, targetKind: 'edge', targetId: edge.id, before });
+  tellGraphChanged(tx, [edge.source.id, edge.target.id], operation.name);
+}
+
+function edgeNotFound(edgeId: string): ServiceError {
+  return new ServiceError('EDGE_NOT_FOUND', `There is no edge ${edgeId} that you may see.`, { edge_id: edgeId });
+}

@@ -1,0 +1,64 @@
+import { type Caller, type EventKind, type EventStatus, RawJson, ServiceError } from '@workspace-graph/contracts';
+import type { Database, SqlTransaction } from '@workspace-graph/database';
+import { allowsEventChange, type EventChange } from '@workspace-graph/domain';
+import { nodeIsReadOnly, seenBy } from '../shared/caller.js';
+import { EVENT, EVENT_FOR_CHANGE } from './event.statements.js';
+
+/** An event's own columns while a change holds it locked. */
+export interface EventRow {
+  readonly id: string;
+  readonly node_id: string;
+  readonly kind: EventKind;
+  readonly status: EventStatus;
+  readonly content: string;
+  readonly occurred_at: string;
+  readonly resolution: string | null;
+  readonly version: number;
+  /** What the caller may do on its node: 1 read, 2 write. */
+  readonly level: number;
+}
+
+/** The refusal of an absent event and of a hidden node's one alike. */
+export function eventNotFound(eventId: string): ServiceError {
+  return new ServiceError('EVENT_NOT_FOUND', `There is no event ${eventId} that you may see.`, { event_id: eventId });
+}
+
+/** The event as get_event answers it. */
+export async function getEvent(database: Database, eventId: string, caller: Caller): Promise<RawJson> {
+  const event = await database.json(EVENT, [...seenBy(caller), eventId]);
+  if (!event) throw eventNotFound(eventId);
+  return event;
+}
+
+/** The event as get_event answers it, seen from inside a change. */
+export async function readEvent(tx: SqlTransaction, eventId: string): Promise<RawJson> {
+  const row = await tx.row<{ json: string }>(EVENT, [...seenBy(tx.context.caller), eventId]);
+  if (!row) throw eventNotFound(eventId);
+  return new RawJson(row.json);
+}
+
+/**
+ * Locks an event for a change.
+ * @throws ServiceError EVENT_NOT_FOUND, FORBIDDEN without write access to its node, CONFLICT with the current record for
+ * another version than expected and for a status that does not allow the change
+ */
+export async function holdEvent(
+  tx: SqlTransaction,
+  change: EventChange,
+  eventId: string,
+  expectedVersion: number | undefined,
+): Promise<EventRow> {
+  const event = await tx.row<EventRow>(EVENT_FOR_CHANGE, [...seenBy(tx.context.caller), eventId]);
+  if (!event) throw eventNotFound(eventId);
+  if (event.level < 2) throw nodeIsReadOnly(event.node_id);
+  if (expectedVersion !== undefined && expectedVersion !== event.version) {
+    throw await conflict(tx, event, `The event has version ${event.version} by now, not ${expectedVersion}.`);
+  }
+  if (!allowsEventChange(event.status, change))
+    throw await conflict(tx, event, `The event is ${event.status}: it does not allow to ${change} it.`);
+  return event;
+}
+
+async function conflict(tx: SqlTransaction, event: EventRow, message: string): Promise<ServiceError> {
+  return new ServiceError('CONFLICT', message, { current: (await readEvent(tx, event.id)).parse() });
+}

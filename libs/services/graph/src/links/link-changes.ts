@@ -1,0 +1,57 @@
+import { randomUUIDv7 } from 'node:crypto';
+import {
+  type addDataSource,
+  type Operation,
+  type OutputOf,
+  type ParsedInputOf,
+  ServiceError,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import type { SqlTransaction } from '@workspace-graph/database';
+import { linkProblem } from '@workspace-graph/domain';
+import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
+import { seenBy } from '../shared/caller.js';
+import { DELETE_LINK, INSERT_LINK, NODE_OF_LINK } from './link.statements.js';
+
+export type LinkKind = 'data_source' | 'tool';
+type Link = OutputOf<typeof addDataSource>;
+
+/** Adds a data source or tool after the others of the node. */
+export async function addLink(
+  tx: SqlTransaction,
+  kind: LinkKind,
+  input: ParsedInputOf<typeof addDataSource>,
+  operation: Operation,
+): Promise<Link> {
+  const { name, url } = input;
+  const problem = url === null ? null : linkProblem(url);
+  if (problem !== null) throw validationFailed([{ path: 'url', message: problem }]);
+  const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
+  const id = randomUUIDv7();
+  await tx.execute(INSERT_LINK, [id, node.id, node.type, kind, name, url]);
+  tx.audit({ action: operation.name, targetKind: kind, targetId: id, after: { node_id: node.id, name, url } });
+  await touchNode(tx, node.id, operation.name);
+  return { id, name, url };
+}
+
+/** Removes a data source or tool; the others keep their order. */
+export async function removeLink(
+  tx: SqlTransaction,
+  kind: LinkKind,
+  link: { readonly id: string; readonly expectedVersion: number | undefined },
+  operation: Operation,
+): Promise<{ done: true }> {
+  const found = await tx.row<{ node_id: string }>(NODE_OF_LINK, [...seenBy(tx.context.caller), link.id, kind]);
+  if (!found) throw linkNotFound(kind, link.id);
+  const node = await lockWorkingNode(tx, found.node_id, link.expectedVersion);
+  const removed = await tx.row<Pick<Link, 'name' | 'url'>>(DELETE_LINK, [link.id]);
+  // Somebody else may have removed it while the node was not locked yet.
+  if (!removed) throw linkNotFound(kind, link.id);
+  tx.audit({ action: operation.name, targetKind: kind, targetId: link.id, before: { node_id: node.id, ...removed } });
+  await touchNode(tx, node.id, operation.name);
+  return { done: true };
+}
+
+function linkNotFound(kind: LinkKind, id: string): ServiceError {
+  return new ServiceError('LINK_NOT_FOUND', `There is no ${kind.replace('_', ' ')} ${id} that you may see.`, { id });
+}

@@ -1,0 +1,36 @@
+import {
+  archiveNode as archiving,
+  type ParsedInputOf,
+  type RawJson,
+  restoreNode as restoring,
+} from '@workspace-graph/contracts';
+import type { SqlTransaction } from '@workspace-graph/database';
+import { archivedLifecycle, restoredLifecycle } from '@workspace-graph/domain';
+import { lockNode, readNode, refuseStale } from './node.repository.js';
+import { lifecycleChanges, realChanges, storeChanges } from './node-changes.js';
+
+/** Archives a node by its lifecycle; one that is archived already stays as it is. */
+export async function archiveNode(tx: SqlTransaction, input: ParsedInputOf<typeof archiving>): Promise<RawJson> {
+  const node = await lockNode(tx, input.node_id);
+  await refuseStale(tx, node, input.expected_version);
+  if (node.status !== 'archived') {
+    await storeChanges(
+      tx,
+      node,
+      realChanges(node, lifecycleChanges(node, archivedLifecycle(node.type))),
+      archiving.name,
+    );
+  }
+  return readNode(tx, node.id);
+}
+
+/** Brings an archived node back to the lifecycle it had; any other stays as it is. */
+export async function restoreNode(tx: SqlTransaction, input: ParsedInputOf<typeof restoring>): Promise<RawJson> {
+  const node = await lockNode(tx, input.node_id);
+  await refuseStale(tx, node, input.expected_version);
+  if (node.status === 'archived') {
+    const former = restoredLifecycle(node.type, node.lifecycle_before_archive);
+    await storeChanges(tx, node, realChanges(node, lifecycleChanges(node, former)), restoring.name);
+  }
+  return readNode(tx, node.id);
+}

@@ -1,0 +1,165 @@
+import {
+  type Caller,
+  Id,
+  LIMITS,
+  type listNodes as operation,
+  type ParsedInputOf,
+  RawJson,
+  Timestamp,
+} from '@workspace-graph/contracts';
+import {
+  type Cursor,
+  cursorOf,
+  type Database,
+  FIRST_ID,
+  LAST_ID,
+  namePattern,
+  pageJson,
+  type Statement,
+} from '@workspace-graph/database';
+import { z } from 'zod';
+import { nodeNotFound, seenBy } from '../shared/caller.js';
+import { homeOf } from '../shared/home.js';
+import { nodeSummaryFields, SEEN_SETS, seen } from '../shared/projections.js';
+
+type Input = ParsedInputOf<typeof operation>;
+type SortKey = [string, string];
+
+interface Order {
+  readonly cursor: Cursor<SortKey>;
+  readonly start: SortKey;
+  /** SQL of the first sort key, and of its form in a cursor. */
+  readonly column: string;
+  readonly written: string;
+  readonly type: 'text' | 'timestamptz';
+  readonly newestFirst: boolean;
+}
+
+const byTime = (list: string, column: string): Order => ({
+  cursor: cursorOf<SortKey>(list, z.tuple([Timestamp, Id])),
+  start: ['infinity', LAST_ID],
+  column,
+  written: `graph.iso(${column})`,
+  type: 'timestamptz',
+  newestFirst: true,
+});
+
+const ORDERS: Readonly<Record<Input['order'], Order>> = {
+  name: {
+    cursor: cursorOf<SortKey>('list_nodes:name', z.tuple([z.string(), Id])),
+    start: ['', FIRST_ID],
+    column: 'n.name_folded',
+    written: 'n.name_folded',
+    type: 'text',
+    newestFirst: false,
+  },
+  created: byTime('list_nodes:created', 'n.created_at'),
+  updated: byTime('list_nodes:updated', 'n.updated_at'),
+};
+
+/** What each filter asks of the node `n`; `$` stands for the parameter. */
+const FILTERS = {
+  home: `n.id IN (SELECT $::uuid
+    UNION ALL SELECT e.target_id FROM graph.edge e WHERE e.source_id = $::uuid
+    UNION ALL SELECT e.source_id FROM graph.edge e WHERE e.target_id = $::uuid)`,
+  organization: 'n.organization_id = $::uuid',
+  parent: `n.id IN (SELECT e.source_id FROM graph.edge e WHERE e.target_id = $::uuid AND e.relation = 'belongs_to')`,
+  owner: 'n.owner_id = $::uuid',
+  type: 'n.type = ANY ($::text[])',
+  status: 'n.status = ANY ($::text[])',
+  lifecycle: 'n.lifecycle = ANY ($::text[])',
+  health: 'n.health = ANY ($::text[])',
+  query: `n.name_folded LIKE ${namePattern('$::text')}`,
+} as const;
+type Filters = Readonly<Partial<Record<keyof typeof FILTERS, string | readonly string[]>>>;
+
+/**
+ * Answers one page of the nodes that the caller may see.
+ * @throws ServiceError NODE_NOT_FOUND when the home node, organization or parent is absent or hidden
+ */
+export async function listNodes(database: Pick<Database, 'row'>, input: Input, caller: Caller): Promise<RawJson> {
+  const { cursor, start } = ORDERS[input.order];
+  const filters = filtersOf(input, caller);
+  const named = [filters.home, filters.organization, filters.parent].filter((id) => typeof id === 'string');
+  const row = await database.row<{ json: string; seen: string[] }>(listStatement(input.order, Object.keys(filters)), [
+    ...seenBy(caller),
+    input.limit,
+    ...cursor.read(input.cursor, start),
+    named,
+    ...Object.values(filters),
+  ]);
+  if (!row) throw new Error('A list answers one row');
+  const unseen = named.find((id) => !row.seen.includes(id));
+  if (unseen !== undefined) throw nodeNotFound(unseen);
+  return new RawJson(row.json);
+}
+
+function filtersOf(input: Input, caller: Caller): Filters {
+  const all: Record<keyof typeof FILTERS, string | readonly string[] | undefined> = {
+    home: homeOf(input.scope, caller),
+    organization: input.organization_id,
+    parent: input.parent_id,
+    owner: input.owner_id,
+    type: input.type,
+    // Asking for a lifecycle is asking for the status that follows from it.
+    status: input.status ?? (input.lifecycle ? undefined : ['active', 'completed']),
+    lifecycle: input.lifecycle,
+    health: input.health,
+    query: input.query?.trim() || undefined,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** What an item is made of; long texts stay out of the sort. */
+const SUMMARY_COLUMNS = [
+  'id',
+  'type',
+  'name',
+  'name_folded',
+  'status',
+  'lifecycle',
+  'health',
+  'organization_id',
+  'owner_id',
+  'version',
+  'created_at',
+  'updated_at',
+];
+
+/**
+ * One statement for each combination of filters, so that each is planned for what it asks. Those with one filter besides
+ * the status are planned once per connection; the many others have no name and leave nothing on the server, where a plan
+ * takes a quarter of a megabyte of each connection.
+ */
+function listStatement(orderName: Input['order'], filters: readonly string[]): Statement {
+  const special = filters.filter((filter) => filter !== 'status');
+  const name = special.length > 1 ? '' : `node.list.${[orderName, ...filters].join('.')}`;
+  return { name, text: listText(ORDERS[orderName], filters) };
+}
+
+/**
+ * $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 ids that must be visible, $7… the filters. The inner limit
+ * is a constant: without it a plan for any page size expects a tenth of all nodes on a page.
+ */
+function listText(order: Order, filters: readonly string[]): string {
+  const direction = order.newestFirst ? 'DESC' : 'ASC';
+  const sort = `${order.column} ${direction}, n.id ${direction}`;
+  const conditions = filters.map((filter, index) =>
+    FILTERS[filter as keyof typeof FILTERS].replaceAll('$', `$${index + 7}`),
+  );
+  const rows = `
+    SELECT json_build_object(${nodeSummaryFields('n')}) AS item,
+      ${order.cursor.sql(order.written, 'n.id')} AS cursor, n.place
+    FROM (
+      SELECT n.*, row_number() OVER (ORDER BY ${sort}) AS place
+      FROM (
+        SELECT ${SUMMARY_COLUMNS.map((column) => `n.${column}`).join(', ')}
+        FROM graph.node n
+        WHERE ${seen('n')} AND (${order.column}, n.id) ${order.newestFirst ? '<' : '>'} ($4::${order.type}, $5::uuid)
+          ${conditions.map((condition) => `AND ${condition}`).join('\n          ')}
+        ORDER BY ${sort} LIMIT ${LIMITS.listMax + 1}
+      ) n ORDER BY ${sort} LIMIT $3::int + 1
+    ) n`;
+  const visible = `ARRAY(SELECT v.id::text FROM graph.node v WHERE v.id = ANY ($6::uuid[]) AND ${seen('v')})`;
+  return `WITH ${SEEN_SETS} SELECT (${pageJson('$3::int', rows)}) AS json, ${visible} AS seen`;
+}

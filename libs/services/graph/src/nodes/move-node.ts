@@ -1,0 +1,90 @@
+import {
+  type NodeRef,
+  moveNode as operation,
+  type ParsedInputOf,
+  type RawJson,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { tellGraphChanged } from '../shared/graph-changed.js';
+import { rawObject } from '../shared/raw-json.js';
+import { KEY_CLASHES, MOVE_MEMBERSHIPS, MOVE_NODES, MOVING_NODES } from './move.statements.js';
+import { holdNodes, lockNode, readNode, refuseStale } from './node.repository.js';
+
+type Input = ParsedInputOf<typeof operation>;
+
+const MOVES_SHOWN = 500;
+const CLASHES_SHOWN = 100;
+
+/** Moves a node, and what belongs to it, to another organization. Unconfirmed it answers what would move and who would gain and lose. */
+export async function moveNode(tx: SqlTransaction, input: Input): Promise<RawJson> {
+  await lockAccess(tx);
+  const node = await lockNode(tx, input.node_id);
+  await refuseStale(tx, node, input.expected_version);
+  await refuseForeignTarget(tx, input);
+  const from = node.organization_id;
+  if (from === null)
+    throw new ServiceError('ORG_INVARIANT', 'node_id: an organization belongs to no other.', { node_id: node.id });
+  if (from === input.organization_id) {
+    return rawObject({ applied: true, preview: null, node: await readNode(tx, node.id), moves: [], move_count: 0 });
+  }
+  const moving = await tx.rows<NodeRef>(MOVING_NODES, [node.id, input.with_descendants, from]);
+  const ids = moving.map(({ id }) => id);
+  await refuseClashes(tx, node.id, ids, input.organization_id);
+  const unmoved = await readNode(tx, node.id);
+  const outcome = { moves: moving.slice(0, MOVES_SHOWN), move_count: moving.length };
+  const { preview } = await changeAccess(
+    tx,
+    { confirmed: input.confirmed, dryRun: !input.confirmed },
+    () => move(tx, ids, from, input.organization_id),
+    (unconfirmed) => rawObject({ applied: false, preview: unconfirmed, node: unmoved, ...outcome }),
+  );
+  return rawObject({ applied: true, preview, node: await readNode(tx, node.id), ...outcome });
+}
+
+async function refuseForeignTarget(tx: SqlTransaction, { organization_id }: Input): Promise<void> {
+  const target = (await holdNodes(tx, [organization_id])).get(organization_id);
+  if (target?.type !== 'organization') {
+    throw new ServiceError('ORG_INVARIANT', 'organization_id: this node is not an organization.', {
+      node_id: organization_id,
+    });
+  }
+}
+
+/** A sync_key never changes, so a node cannot go where its key is taken. */
+async function refuseClashes(
+  tx: SqlTransaction,
+  nodeId: string,
+  ids: readonly string[],
+  organizationId: string,
+): Promise<void> {
+  const clashes = (
+    await tx.rows<{ clash: { sync_key: string } }>(KEY_CLASHES, [ids, organizationId, CLASHES_SHOWN])
+  ).map(({ clash }) => clash);
+  if (clashes.length === 0) return;
+  const current: unknown = (await readNode(tx, nodeId)).parse();
+  const keys = clashes
+    .slice(0, 3)
+    .map((clash) => clash.sync_key)
+    .join(', ');
+  throw new ServiceError('CONFLICT', `The organization has nodes with the same sync_key already: ${keys}.`, {
+    current,
+    clashes,
+  });
+}
+
+async function move(tx: SqlTransaction, ids: readonly string[], from: string, to: string) {
+  await tx.execute(MOVE_NODES, [ids, to]);
+  await tx.execute(MOVE_MEMBERSHIPS, [ids, to, from]);
+  for (const id of ids) {
+    tx.audit({
+      action: operation.name,
+      targetKind: 'node',
+      targetId: id,
+      before: { organization_id: from },
+      after: { organization_id: to },
+    });
+  }
+  tellGraphChanged(tx, [...ids, from, to], operation.name);
+  return { result: null, refresh: ids };
+}

@@ -1,0 +1,73 @@
+import {
+  type NodeRef,
+  type OutputOf,
+  purgeNode as operation,
+  type ParsedInputOf,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { changeAccess, lockAccess, type SqlTransaction, UnconfirmedChange } from '@workspace-graph/database';
+import { tellGraphChanged } from '../shared/graph-changed.js';
+import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
+import {
+  DELETE_NODE,
+  DELETE_REQUESTS,
+  DELETE_SETS,
+  MEMBERS,
+  NEIGHBOURS,
+  PURGE_COUNTS,
+  SETS_OF_GATE,
+} from './purge.statements.js';
+
+type Reply = OutputOf<typeof operation>;
+type Removes = Reply['removes'];
+
+/** Members named in a refusal. */
+const USES_SHOWN = 100;
+
+/** Removes a node and all that hangs on it. Unconfirmed it answers what would go and who would gain access by that. */
+export async function purgeNode(tx: SqlTransaction, input: ParsedInputOf<typeof operation>): Promise<Reply> {
+  await lockAccess(tx);
+  const node = await lockNode(tx, input.node_id, 'for removal');
+  await refuseStale(tx, node, input.expected_version);
+  const removes = (await tx.row<{ removes: Removes }>(PURGE_COUNTS, [node.id]))?.removes;
+  if (!removes) throw new Error('Counts answer one row');
+  if (removes.blockers.length > 0) return refuseBlocked(tx, node, removes, input.confirmed);
+  const { result, preview } = await changeAccess(
+    tx,
+    { confirmed: input.confirmed, dryRun: !input.confirmed },
+    () => remove(tx, node.id),
+    (unconfirmed): Reply => ({ applied: false, preview: unconfirmed, removes }),
+  );
+  await tx.execute(DELETE_SETS, [result.staleSets]);
+  const { id, type, name, sync_key, organization_id, lifecycle, version } = node;
+  tx.audit({
+    action: operation.name,
+    targetKind: 'node',
+    targetId: id,
+    before: { type, name, sync_key, organization_id, lifecycle, version, removes },
+  });
+  tellGraphChanged(tx, [id, ...result.neighbours], operation.name);
+  return { applied: true, preview, removes };
+}
+
+async function refuseBlocked(tx: SqlTransaction, node: NodeRow, removes: Removes, confirmed: boolean): Promise<never> {
+  if (!confirmed) throw new UnconfirmedChange({ applied: false, preview: null, removes } satisfies Reply);
+  const members = await tx.rows<{ ref: NodeRef }>(MEMBERS, [node.id, USES_SHOWN]);
+  const count = removes.blockers.reduce((sum, blocker) => sum + blocker.count, 0);
+  throw new ServiceError('IN_USE', `The organization has ${count} members; move or purge them first.`, {
+    uses: members.map(({ ref }) => ref),
+    use_count: count,
+  });
+}
+
+/** What belonged to the node may have inherited its sharing, so its access is worked out anew. */
+async function remove(tx: SqlTransaction, nodeId: string) {
+  const neighbours = await tx.rows<{ id: string; belongs: boolean }>(NEIGHBOURS, [nodeId]);
+  const staleSets = (await tx.rows<{ id: number }>(SETS_OF_GATE, [nodeId])).map((set) => set.id);
+  await tx.execute(DELETE_REQUESTS, [nodeId]);
+  await tx.execute(DELETE_NODE, [nodeId]);
+  return {
+    result: { neighbours: neighbours.map((node) => node.id), staleSets },
+    refresh: neighbours.filter((node) => node.belongs).map((node) => node.id),
+  };
+}

@@ -1,0 +1,75 @@
+import { createNode, type NodeType } from '@workspace-graph/contracts';
+import { statement } from '@workspace-graph/database';
+import { FROM_REQUEST, REQUEST } from '../access/request.statements.js';
+import { eventJson, nodeRef, nodeSummaryFields, SEEN_SETS, seen, userName } from '../shared/projections.js';
+
+const LISTED = 200;
+const RECENT_EVENTS = 30;
+const NEW_NODES = 20;
+
+/** When the lifecycle was set last, as the audit trail knows; for nodes without one, such as imported ones, the last change. */
+const LIFECYCLE_SINCE = `coalesce((
+  SELECT a.at FROM audit.entry a WHERE a.target_id = n.id AND a.after ? 'lifecycle' ORDER BY a.at DESC, a.id DESC LIMIT 1), n.updated_at)`;
+
+/** One more row than is listed, with its place. */
+const attention = (name: string, type: NodeType, condition: string, since: string): string => `
+  ${name} AS MATERIALIZED (
+    SELECT n.place, json_build_object('node', ${nodeRef('n')}, 'lifecycle', n.lifecycle, 'health', n.health, 'note', n.health_note,
+      'since', graph.iso(${since})) AS item
+    FROM (
+      SELECT n.*, row_number() OVER (ORDER BY n.updated_at DESC, n.id DESC) AS place
+      FROM graph.node n WHERE n.type = '${type}' AND ${condition} AND ${seen('n')}
+      ORDER BY n.updated_at DESC, n.id DESC LIMIT ${LISTED + 1}
+    ) n
+  )`;
+const listed = (name: string): string =>
+  `(SELECT coalesce(json_agg(l.item ORDER BY l.place) FILTER (WHERE l.place <= ${LISTED}), '[]') FROM ${name} l)`;
+const isShort = (name: string): string => `(SELECT count(*) FROM ${name}) <= ${LISTED}`;
+const ATTENTION = ['process', 'area', 'project', 'request', 'stuck'] as const;
+
+/** The whole overview. $1 user, $2 sees all. */
+export const OVERVIEW = statement(
+  'overview.whole',
+  `
+  WITH ${SEEN_SETS},
+  ${attention('process', 'process', `n.lifecycle IN ('at_risk', 'broken')`, LIFECYCLE_SINCE)},
+  ${attention('area', 'area', `n.lifecycle = 'needs_attention'`, LIFECYCLE_SINCE)},
+  ${attention('project', 'project', `n.health IN ('at_risk', 'off_track') AND n.status = 'active'`, 'coalesce(n.health_at, n.updated_at)')},
+  request AS MATERIALIZED (
+    SELECT r.item, row_number() OVER (ORDER BY r.id DESC) AS place FROM (
+      SELECT r.id, ${REQUEST} AS item FROM ${FROM_REQUEST}
+      WHERE $2::boolean AND r.state = 'pending' AND EXISTS (SELECT FROM graph.node n WHERE n.id = r.node_id)
+      ORDER BY r.id DESC LIMIT ${LISTED + 1}) r
+  ),
+  -- Both ends of a move must be visible: its paths tell of both.
+  stuck AS MATERIALIZED (
+    SELECT p.item, row_number() OVER (ORDER BY p.created_at DESC, p.id DESC) AS place FROM (
+      SELECT p.id, p.created_at, json_build_object('id', p.id, 'node', ${nodeRef('n')}, 'file_id', p.file_id, 'kind', p.kind,
+        'path', p.from_path, 'to_path', p.to_path, 'message', p.last_error, 'attempts', p.attempts, 'since', graph.iso(p.created_at)) AS item
+      FROM file.stuck_operation() p JOIN graph.node n ON n.id = p.current_node_id
+      WHERE ${seen('n')} AND ((SELECT $2::boolean) OR NOT EXISTS (
+        SELECT FROM unnest(ARRAY[p.node_id, p.to_node_id]) AS ends(id) WHERE ends.id IS NOT NULL
+          AND NOT EXISTS (SELECT FROM graph.node e WHERE e.id = ends.id AND ${seen('e')})))
+      ORDER BY p.created_at DESC, p.id DESC LIMIT ${LISTED + 1}) p
+  )
+  SELECT json_build_object(
+    'attention', json_build_object(
+      'processes', ${listed('process')}, 'areas', ${listed('area')}, 'projects', ${listed('project')}, 'access_requests', ${listed('request')},
+      'stuck_operations', ${listed('stuck')},
+      'complete', ${ATTENTION.map(isShort).join(' AND ')}),
+    'recent_activity', (
+      SELECT coalesce(json_agg(json_build_object('at', graph.iso(e.occurred_at), 'node', e.node, 'event', ${eventJson('e')})
+        ORDER BY e.occurred_at DESC, e.id DESC), '[]')
+      FROM (
+        SELECT e.*, ${nodeRef('n')} AS node FROM graph.event e JOIN graph.node n ON n.id = e.node_id
+        WHERE e.status IN ('active', 'resolved') AND e.occurred_at <= now() AND ${seen('n')} ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${RECENT_EVENTS}
+      ) e),
+    'new_nodes', (
+      SELECT coalesce(json_agg(json_build_object(
+        ${nodeSummaryFields('n')},
+        'created_by', ${userName('n.created_by')},
+        'by_agent', EXISTS (SELECT FROM audit.entry a WHERE a.target_id = n.id AND a.action = '${createNode.name}' AND a.via IN ('mcp', 'runner')))
+        ORDER BY n.created_at DESC, n.id DESC), '[]')
+      FROM (SELECT n.* FROM graph.node n WHERE ${seen('n')} ORDER BY n.created_at DESC, n.id DESC LIMIT ${NEW_NODES}) n)
+  )::text AS json`,
+);

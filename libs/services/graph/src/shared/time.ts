@@ -1,0 +1,4 @@
+/** Before every time of the database. */
+export const EARLIEST = '-infinity';
+/** After every time of the database. */
+export const LATEST = 'infinity';

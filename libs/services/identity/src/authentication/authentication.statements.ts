@@ -1,0 +1,48 @@
+import { statement } from '@workspace-graph/database';
+
+/** Token with the SHA-256 $1 and its user. `stale`: the last use on record is of an earlier minute. */
+export const TOKEN_BY_HASH = statement(
+  'authentication.token',
+  `
+  SELECT t.id, t.user_id, t.scope, u.max_scope, u.claim_scope, graph.iso(t.expires_at) AS expires_at,
+    t.expires_at <= now() AS expired, t.revoked_at IS NOT NULL AS revoked, u.disabled_at IS NOT NULL AS disabled,
+    (t.last_used_at IS NULL OR t.last_used_at < date_trunc('minute', now())) AS stale
+  FROM identity.token t JOIN identity."user" u ON u.id = t.user_id WHERE t.secret_sha256 = $1::bytea`,
+);
+
+/** Records the use of the token $1, unless another request of this minute is doing so. */
+export const TOUCH_TOKEN = statement(
+  'authentication.touch',
+  `
+  UPDATE identity.token SET last_used_at = date_trunc('minute', now()) WHERE id = (
+    SELECT id FROM identity.token WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))
+    FOR UPDATE SKIP LOCKED)`,
+);
+
+// Memberships that the claims $2 ask for and that are missing, and those from claims that they no longer ask for.
+const MISSING = `
+  SELECT g.id FROM identity.user_group g WHERE g.claim = ANY ($2::text[])
+    AND NOT EXISTS (SELECT FROM identity.membership m WHERE m.group_id = g.id AND m.user_id = u.id)`;
+const OUTDATED = `
+  SELECT m.group_id FROM identity.membership m JOIN identity.user_group g ON g.id = m.group_id
+  WHERE m.user_id = u.id AND m.source = 'claim' AND (g.claim IS NULL OR g.claim <> ALL ($2::text[]))`;
+
+// A provider's word does not count any more once a newer one was applied.
+const IS_NEWEST = 'coalesce($4::timestamptz >= u.claimed_at, true)';
+
+/** User with the external id $1, compared with the claimed groups $2 and scope $3 of the time $4. */
+export const CLAIMED_USER = statement(
+  'authentication.claimed_user',
+  `
+  SELECT u.id AS user_id, u.max_scope, u.claim_scope, u.disabled_at IS NOT NULL AS disabled,
+    ${IS_NEWEST} AND (u.claim_scope IS DISTINCT FROM $3::text OR EXISTS (${MISSING}) OR EXISTS (${OUTDATED})) AS differs
+  FROM identity."user" u WHERE u.external_id = $1::text`,
+);
+
+/** The same, locked, with everything that differs; no row when newer claims were applied. Parameters as above. */
+export const CLAIMED_USER_FOR_CHANGE = statement(
+  'authentication.claimed_user_for_change',
+  `
+  SELECT u.id AS user_id, u.claim_scope, $3::text AS claimed_scope, ARRAY(${MISSING})::text[] AS missing, ARRAY(${OUTDATED})::text[] AS outdated
+  FROM identity."user" u WHERE u.external_id = $1::text AND ${IS_NEWEST} FOR NO KEY UPDATE OF u`,
+);

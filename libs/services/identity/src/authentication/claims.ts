@@ -1,0 +1,91 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/contracts';
+import { type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
+import { systemContext } from '../shared/system-context.js';
+import { CLAIMED_USER_FOR_CHANGE } from './authentication.statements.js';
+
+/** What an identity provider says about a user, verified by the edge. */
+export interface Claims {
+  readonly externalId: string;
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly scope: Scope;
+  /** ISO 8601; null when the provider did not say. */
+  readonly issuedAt: string | null;
+}
+
+interface Difference {
+  readonly user_id: string;
+  readonly claim_scope: Scope | null;
+  readonly claimed_scope: Scope;
+  readonly missing: string[];
+  readonly outdated: string[];
+}
+
+/** The claims as parameters of the statements that compare them. */
+export function claimParameters({ externalId, groups, scope, issuedAt }: Claims): readonly unknown[] {
+  return [externalId, groups, scope, issuedAt];
+}
+
+/** Brings the user's record in step with the claims, unless newer ones were applied: creates the user, sets the claimed scope, joins and leaves groups. */
+export async function applyClaims(database: Database, claims: Claims, requestId: string): Promise<void> {
+  await runCommand(database, systemContext(authenticate.name, requestId), async (tx) => {
+    await lockAccess(tx);
+    await createOnFirstSight(tx, claims);
+    const found = await tx.row<Difference>(CLAIMED_USER_FOR_CHANGE, claimParameters(claims));
+    if (!found) return null;
+    await tx.prisma.user.update({ where: { id: found.user_id }, data: { claimedAt: claims.issuedAt ?? undefined } });
+    await applyScope(tx, found);
+    await applyGroups(tx, found);
+    return null;
+  });
+}
+
+async function createOnFirstSight(tx: Transaction, claims: Claims): Promise<void> {
+  const id = randomUUIDv7();
+  const name = Name.safeParse(claims.name).data ?? claims.externalId;
+  // The claims alone decide until an administrator lowers max_scope.
+  const data = { id, name, externalId: claims.externalId, maxScope: 'manage', claimScope: claims.scope };
+  const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true });
+  if (count === 0) return;
+  tx.audit({
+    action: authenticate.name,
+    targetKind: 'user',
+    targetId: id,
+    after: { name, external_id: claims.externalId, max_scope: 'manage', claim_scope: claims.scope },
+  });
+}
+
+async function applyScope(tx: Transaction, { claimed_scope: scope, ...found }: Difference): Promise<void> {
+  if (found.claim_scope === scope) return;
+  await tx.prisma.user.update({
+    where: { id: found.user_id },
+    data: { claimScope: scope, version: { increment: 1 }, updatedAt: new Date() },
+  });
+  tx.audit({
+    action: authenticate.name,
+    targetKind: 'user',
+    targetId: found.user_id,
+    before: { claim_scope: found.claim_scope },
+    after: { claim_scope: scope },
+  });
+  if (!scopeIncludes(scope, found.claim_scope ?? 'manage'))
+    tx.emit('credential.ended', { user_id: found.user_id, credential_id: null });
+}
+
+async function applyGroups(tx: Transaction, { user_id: userId, missing, outdated }: Difference): Promise<void> {
+  if (missing.length === 0 && outdated.length === 0) return;
+  await tx.prisma.membership.createMany({
+    data: missing.map((groupId) => ({ groupId, userId, source: 'claim' })),
+    skipDuplicates: true,
+  });
+  await tx.prisma.membership.deleteMany({ where: { userId, groupId: { in: outdated } } });
+  tx.audit({
+    action: authenticate.name,
+    targetKind: 'user',
+    targetId: userId,
+    before: { left_groups: outdated },
+    after: { joined_groups: missing },
+  });
+  tx.emit('access.changed', { node_ids: [] });
+}

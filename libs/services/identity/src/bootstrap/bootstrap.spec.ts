@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { authenticate, type Caller } from '@workspace-graph/contracts';
+import { type ServiceHarness, startServices } from '@workspace-graph/testing';
+import { IdentityModule } from '../identity.module.js';
+import { bootstrapAdministrator, ensureLocalOwner } from './bootstrap.js';
+
+let harness: ServiceHarness;
+beforeEach(async () => {
+  harness = await startServices([IdentityModule]);
+});
+afterEach(() => harness.close());
+
+const edge: Caller = {
+  user_id: '01890000-0000-7000-8000-000000000001',
+  scope: 'read',
+  credential_id: null,
+  via: 'system',
+};
+const callerOf = (secret: string) =>
+  harness.call(
+    authenticate,
+    { credential: { kind: 'token', sha256: createHash('sha256').update(secret).digest('hex') } },
+    edge,
+  );
+
+describe('the first administrator', () => {
+  it('gets a manage token, and nobody gets a second one [identity.bootstrap.one-time]', async () => {
+    const made = await bootstrapAdministrator(harness.database, { name: 'Ada', label: 'first' });
+    expect((await callerOf(made.secret)).caller).toEqual({
+      user_id: made.user_id,
+      scope: 'manage',
+      credential_id: made.token_id,
+    });
+    await expect(bootstrapAdministrator(harness.database, { name: 'Eve', label: 'second' })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    expect(await harness.database.prisma.user.count()).toBe(1);
+  });
+
+  it('is one, however many ask at once [identity.bootstrap.one-time]', async () => {
+    const asked = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, index) =>
+        bootstrapAdministrator(harness.database, { name: `User ${index}`, label: 'x' }),
+      ),
+    );
+    expect(asked.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
+    expect(await harness.database.prisma.user.count()).toBe(1);
+    expect(await harness.database.prisma.token.count()).toBe(1);
+  });
+
+  it('is in the audit trail, the secret is not', async () => {
+    const { secret, user_id: userId } = await bootstrapAdministrator(harness.database, { name: 'Ada', label: 'first' });
+    const entries = await harness.database.prisma.auditEntry.findMany();
+    expect(entries.map((entry) => [entry.action, entry.via, entry.targetKind])).toEqual(
+      expect.arrayContaining([
+        ['bootstrap', 'system', 'user'],
+        ['bootstrap', 'system', 'token'],
+      ]),
+    );
+    expect(entries.some((entry) => entry.targetId === userId)).toBe(true);
+    expect(JSON.stringify(entries)).not.toContain(secret);
+  });
+});
+
+describe('the owner of a local workspace', () => {
+  it('is made once and keeps a token that works [identity.local.sidecar-token]', async () => {
+    const first = await ensureLocalOwner(harness.database, { name: 'Bo', secret: null });
+    const again = await ensureLocalOwner(harness.database, { name: 'Bo', secret: first.secret });
+    expect(first.created).toBe(true);
+    expect(again).toEqual({ user_id: first.user_id, secret: first.secret, created: false });
+    expect((await callerOf(first.secret)).caller).toMatchObject({ user_id: first.user_id, scope: 'manage' });
+    expect(await harness.database.prisma.token.count()).toBe(1);
+  });
+
+  it.each([
+    ['is lost', ''],
+    ['was revoked', 'revoked_at = now()'],
+    ['is about to expire', `expires_at = now() + interval '1 day'`],
+  ])('gets a new token when the kept one %s, and the old one ends', async (_name, change) => {
+    const first = await ensureLocalOwner(harness.database, { name: 'Bo', secret: null });
+    if (change) await harness.database.pool.query(`UPDATE identity.token SET ${change}`);
+    const next = await ensureLocalOwner(harness.database, { name: 'Bo', secret: change ? first.secret : null });
+    expect(next.user_id).toBe(first.user_id);
+    expect(next.secret).not.toBe(first.secret);
+    await expect(callerOf(first.secret)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect((await callerOf(next.secret)).caller.user_id).toBe(first.user_id);
+  });
+
+  it('is one when two processes start at once', async () => {
+    const owners = await Promise.all(
+      [1, 2, 3].map(() => ensureLocalOwner(harness.database, { name: 'Bo', secret: null })),
+    );
+    expect(new Set(owners.map((owner) => owner.user_id)).size).toBe(1);
+    expect(await harness.database.prisma.user.count()).toBe(1);
+    expect(await harness.database.prisma.token.count({ where: { revokedAt: null } })).toBe(1);
+  });
+
+  it('leaves no place for a bootstrap', async () => {
+    await ensureLocalOwner(harness.database, { name: 'Bo', secret: null });
+    await expect(bootstrapAdministrator(harness.database, { name: 'Eve', label: 'x' })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+  });
+});

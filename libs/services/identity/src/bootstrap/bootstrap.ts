@@ -1,0 +1,94 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { LIMITS, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
+import { systemContext } from '../shared/system-context.js';
+import { insertToken } from '../tokens/create-token.js';
+import { hashSecret } from '../tokens/token-secret.js';
+import { CLAIM_BOOTSTRAP, FIRST_ADMINISTRATOR, RETIRE_SIDECAR_TOKENS, SIDECAR_TOKEN } from './bootstrap.statements.js';
+
+export interface Administrator {
+  readonly user_id: string;
+  readonly token_id: string;
+  /** The token's text; stored nowhere. */
+  readonly secret: string;
+}
+
+export interface LocalOwner {
+  readonly user_id: string;
+  /** The sidecar's token: the one that was given, or a new one that the caller must keep readable by this user only. */
+  readonly secret: string;
+  readonly created: boolean;
+}
+
+const SIDECAR_LABEL = 'sidecar';
+const BOOTSTRAP = 'bootstrap';
+
+/**
+ * Makes the first administrator of a workspace with a `manage` token, once in its life.
+ * Throws CONFLICT when there has been one already.
+ */
+export async function bootstrapAdministrator(
+  database: Database,
+  { name, label }: { readonly name: string; readonly label: string },
+): Promise<Administrator> {
+  return inTransaction(database, async (tx) => {
+    const userId = await createFirst(tx, name);
+    if (userId === null) {
+      throw new ServiceError(
+        'CONFLICT',
+        'This workspace has its first administrator already; further tokens are made with `svc token create`.',
+      );
+    }
+    const { token, secret } = await insertToken(tx, BOOTSTRAP, {
+      kind: 'personal',
+      label,
+      scope: 'manage',
+      userId,
+      expiresInDays: LIMITS.tokenDaysDefault,
+    });
+    return { user_id: userId, token_id: token.id, secret };
+  });
+}
+
+/**
+ * The one user of a local workspace and a working token of its sidecar. `secret` is the one kept from before; when it
+ * is missing or no longer valid a new one takes its place and the old ones end.
+ */
+export async function ensureLocalOwner(
+  database: Database,
+  { name, secret }: { readonly name: string; readonly secret: string | null },
+): Promise<LocalOwner> {
+  const kept = secret === null ? null : await database.row<{ user_id: string }>(SIDECAR_TOKEN, [hashSecret(secret)]);
+  if (kept && secret !== null) return { user_id: kept.user_id, secret, created: false };
+  return inTransaction(database, async (tx) => {
+    const userId = (await createFirst(tx, name)) ?? (await tx.row<{ user_id: string }>(FIRST_ADMINISTRATOR))?.user_id;
+    if (userId === undefined) throw new Error('The owner of the local workspace is not there');
+    for (const { id } of await tx.rows<{ id: string }>(RETIRE_SIDECAR_TOKENS, [userId, SIDECAR_LABEL])) {
+      tx.audit({ action: BOOTSTRAP, targetKind: 'token', targetId: id, after: { revoked: true } });
+      tx.emit('credential.ended', { user_id: userId, credential_id: id });
+    }
+    const made = await insertToken(tx, BOOTSTRAP, {
+      kind: 'device',
+      label: SIDECAR_LABEL,
+      scope: 'manage',
+      userId,
+      expiresInDays: LIMITS.tokenDaysMax,
+    });
+    return { user_id: userId, secret: made.secret, created: true };
+  });
+}
+
+/** The first user of a workspace; null when another one was first. */
+async function createFirst(tx: Transaction, name: string): Promise<string | null> {
+  const id = randomUUIDv7();
+  const claimed = await tx.row<{ claimed: boolean }>(CLAIM_BOOTSTRAP, [id, name]);
+  if (!claimed) return null;
+  tx.audit({ action: BOOTSTRAP, targetKind: 'user', targetId: id, after: { name, max_scope: 'manage' } });
+  return id;
+}
+
+async function inTransaction<R extends object>(database: Database, work: (tx: Transaction) => Promise<R>): Promise<R> {
+  const reply = await runCommand(database, systemContext(BOOTSTRAP), work, { keepReply: false });
+  if (reply instanceof RawJson) throw new Error('A call id was used twice');
+  return reply;
+}

@@ -1,0 +1,12 @@
+import { ServiceError } from '@workspace-graph/contracts';
+
+export function userNotFound(userId: string, path?: string): ServiceError {
+  return new ServiceError('USER_NOT_FOUND', `There is no user ${userId}.`, {
+    user_id: userId,
+    ...(path ? { path } : {}),
+  });
+}
+
+export function groupNotFound(groupId: string): ServiceError {
+  return new ServiceError('GROUP_NOT_FOUND', `There is no group ${groupId}.`, { group_id: groupId });
+}

@@ -1,0 +1,53 @@
+import { type ParsedInputOf, type Scope, ServiceError, scopeIncludes, updateUser } from '@workspace-graph/contracts';
+import { changedFields, type Transaction } from '@workspace-graph/database';
+import { userNotFound } from '../shared/refusals.js';
+import { MANAGERS, USER_BY_ID, USER_FOR_CHANGE } from './user.statements.js';
+
+type Input = ParsedInputOf<typeof updateUser>;
+
+interface UserRow {
+  readonly name: string;
+  readonly max_scope: Scope;
+  readonly claim_scope: Scope | null;
+  readonly disabled: boolean;
+  readonly version: number;
+}
+
+/** Changes a user, refusing to lose the last one who can manage, and ends credentials that reach too far. */
+export async function updateUserRow(tx: Transaction, input: Input): Promise<void> {
+  // Before the row itself: everybody locks in the same order.
+  const managers = await tx.rows<{ id: string }>(MANAGERS);
+  const before = await tx.row<UserRow>(USER_FOR_CHANGE, [input.user_id]);
+  if (!before) throw userNotFound(input.user_id);
+  if (input.expected_version !== undefined && input.expected_version !== before.version)
+    throw await conflict(tx, input.user_id, 'The user has changed.');
+  const { name = before.name, max_scope: maxScope = before.max_scope, disabled = before.disabled } = input;
+  const changes = changedFields(
+    { name: before.name, max_scope: before.max_scope, disabled: before.disabled },
+    { name, max_scope: maxScope, disabled },
+  );
+  if (!changes) return;
+  const stillManages = maxScope === 'manage' && !disabled;
+  if (!stillManages && managers.length === 1 && managers[0]?.id === input.user_id) {
+    throw await conflict(tx, input.user_id, 'This is the last user who can manage; let another one manage first.');
+  }
+  await tx.prisma.user.update({
+    where: { id: input.user_id },
+    data: {
+      name,
+      maxScope,
+      version: { increment: 1 },
+      updatedAt: new Date(),
+      ...(disabled !== before.disabled ? { disabledAt: disabled ? new Date() : null } : {}),
+    },
+  });
+  tx.audit({ action: updateUser.name, targetKind: 'user', targetId: input.user_id, ...changes });
+  if ((disabled && !before.disabled) || !scopeIncludes(maxScope, before.max_scope)) {
+    tx.emit('credential.ended', { user_id: input.user_id, credential_id: null });
+  }
+}
+
+async function conflict(tx: Transaction, userId: string, message: string): Promise<ServiceError> {
+  const row = await tx.row<{ json: unknown }>(USER_BY_ID, [userId]);
+  return new ServiceError('CONFLICT', message, { current: row?.json });
+}

@@ -1,0 +1,54 @@
+import { Id } from '@workspace-graph/contracts';
+import { cursorOf, namePattern, pageJson, statement } from '@workspace-graph/database';
+import { z } from 'zod';
+
+const USER = `json_build_object(
+  'id', u.id, 'name', u.name, 'external_id', u.external_id, 'max_scope', u.max_scope, 'claim_scope', u.claim_scope,
+  'disabled', u.disabled_at IS NOT NULL,
+  'groups', coalesce((
+    SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY g.name_folded, g.id)
+    FROM identity.membership m JOIN identity.user_group g ON g.id = m.group_id WHERE m.user_id = u.id), '[]'),
+  'version', u.version, 'created_at', graph.iso(u.created_at), 'updated_at', graph.iso(u.updated_at))`;
+
+/** User of $1. */
+export const USER_BY_ID = statement(
+  'user.by_id',
+  `SELECT ${USER} AS json FROM identity."user" u WHERE u.id = $1::uuid`,
+);
+
+/** The same as text. */
+export const USER_JSON = statement(
+  'user.json',
+  `SELECT ${USER}::text AS json FROM identity."user" u WHERE u.id = $1::uuid`,
+);
+
+/** Sort key of a list of users: folded name and id. */
+export const USER_CURSOR = cursorOf<[string, string]>('list_users', z.tuple([z.string(), Id]));
+
+/** Part of the name $1 or null, page size $2, name $3 and id $4 of the last user before. */
+export const USER_PAGE = statement(
+  'user.page',
+  pageJson(
+    '$2::int',
+    `
+  SELECT ${USER} AS item, ${USER_CURSOR.sql('u.name_folded', 'u.id')} AS cursor, row_number() OVER (ORDER BY u.name_folded, u.id) AS place
+  FROM identity."user" u
+  WHERE ($1::text IS NULL OR u.name_folded LIKE ${namePattern('$1::text')}) AND (u.name_folded, u.id) > ($3::text, $4::uuid)
+  ORDER BY u.name_folded, u.id LIMIT $2::int + 1`,
+  ),
+);
+
+/** Locks the user $1 for a change. */
+export const USER_FOR_CHANGE = statement(
+  'user.for_change',
+  `
+  SELECT name, max_scope, claim_scope, disabled_at IS NOT NULL AS disabled, version FROM identity."user" WHERE id = $1::uuid FOR NO KEY UPDATE`,
+);
+
+/** Locks everybody who can manage, so that of two who are lowered at once the second sees the first. */
+export const MANAGERS = statement(
+  'user.managers',
+  `
+  SELECT id FROM identity."user"
+  WHERE max_scope = 'manage' AND coalesce(claim_scope, 'manage') = 'manage' AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
+);
