@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import type { Bus } from '@workspace-graph/bus';
+import type { Logger } from '@workspace-graph/platform';
+import { FileContents } from './content/file-contents.js';
+import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
+import { FILE_PROVIDERS } from './files/file.providers.js';
+import { FileChanges } from './files/file-changes.js';
+import { NodeLocks } from './locks/node-locks.js';
+import { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
+import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
+import { Mirrors } from './mirrors/mirrors.js';
+import { Projections } from './projections/projections.js';
+import { READING_PROVIDERS } from './reading/reading.providers.js';
+import { FileService } from './records/file-service.js';
+import { TrackedFiles } from './records/tracked-files.js';
+import { RemoteHandlers } from './remotes/remote.handlers.js';
+import { SEARCH_PROVIDERS } from './search/search.providers.js';
+import { StatusHandlers } from './status/status.handlers.js';
+import { DeviceStore } from './store/device-store.js';
+import { WATCHER_PROVIDERS } from './watcher/watcher.providers.js';
+
+export interface DeviceOptions {
+  readonly settings: DeviceSettings;
+  readonly bus: Bus;
+  readonly logger: Logger;
+}
+
+/**
+ * Everything that belongs to this device: mirrors, watcher, files, search. Handlers of every operation owned by
+ * `device`. Needs OperationsModule, and the file service on the bus.
+ */
+@Module({})
+export class DeviceModule implements OnApplicationShutdown {
+  static forRoot(options: DeviceOptions): DynamicModule {
+    return {
+      module: DeviceModule,
+      providers: [
+        { provide: DEVICE_PARTS, useFactory: () => openParts(options) },
+        ...MIRROR_PROVIDERS,
+        RemoteHandlers,
+        StatusHandlers,
+        ...SEARCH_PROVIDERS,
+        ...READING_PROVIDERS,
+        ...FILE_PROVIDERS,
+        ...WATCHER_PROVIDERS,
+      ],
+      exports: [DEVICE_PARTS, Mirrors, MirrorConfigs, FileContents, FileChanges, Projections],
+    };
+  }
+
+  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
+
+  /** After everything that works with the registry has stopped, in `beforeApplicationShutdown` at the latest. */
+  onApplicationShutdown(): void {
+    this.parts.store.close();
+  }
+}
+
+function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
+  const store = DeviceStore.open(join(settings.own, 'sync.db'));
+  const service = new FileService(bus);
+  return { settings, bus, logger, store, service, files: new TrackedFiles(service, store), locks: new NodeLocks() };
+}

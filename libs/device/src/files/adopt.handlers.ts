@@ -1,0 +1,111 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  adoptFiles,
+  type Envelope,
+  findFiles,
+  type ParsedInputOf,
+  type ReplyOf,
+  type Section,
+  ServiceError,
+  type TrackedFile,
+} from '@workspace-graph/contracts';
+import { parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { isIgnoredName } from '../ignore/ignore-rules.js';
+import { locate, seenOrRead } from '../paths/index.js';
+import type { DeltaResult, FileDelta, SeenContent } from '../records/tracked-files.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { NodeFolders, sameFolder } from './node-folders.js';
+
+interface Skipped {
+  readonly path: string;
+  readonly reason: string;
+}
+
+type Register = FileDelta & { readonly kind: 'register' };
+
+interface Wanted {
+  readonly paths: readonly string[];
+  /** Section of paths that name none. */
+  readonly section: Section;
+  readonly signal: AbortSignal;
+}
+
+type Found = { readonly path: string; readonly seen: SeenContent } | { readonly skipped: Skipped };
+
+/** Taking files in that lie in a mirror and are not tracked. */
+@Injectable()
+export class AdoptHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly folders: NodeFolders,
+  ) {}
+
+  @Handles(adoptFiles)
+  async adopt(
+    { node_id, paths, status }: ParsedInputOf<typeof adoptFiles>,
+    { envelope, operation, signal }: OperationContext,
+  ): Promise<ReplyOf<typeof adoptFiles>> {
+    const row = await this.folders.writable(node_id, envelope);
+    return this.parts.locks.run([node_id], async () => {
+      sameFolder(this.parts, row);
+      const { deltas, skipped } = await this.findAll(row, { paths, section: sectionOfStatus(status), signal });
+      const options = { action: operation.name, asker: envelope, strict: false };
+      const results = deltas.length === 0 ? [] : await this.parts.files.apply(node_id, deltas, options);
+      const refused = deltas.flatMap(({ path }, index) => refusalOf(path, results[index]) ?? []);
+      const ids = results.flatMap((result) => ('file' in result && result.file ? [result.file.id] : []));
+      return { files: await this.answers(ids, envelope), skipped: [...skipped, ...refused] };
+    });
+  }
+
+  private async findAll(
+    row: MirrorRow,
+    { paths, section, signal }: Wanted,
+  ): Promise<{ deltas: Register[]; skipped: Skipped[] }> {
+    const skipped: Skipped[] = [];
+    const deltas = new Map<string, Register>();
+    for (const text of new Set(paths)) {
+      signal.throwIfAborted();
+      const found = await this.find(row, text, section);
+      if ('skipped' in found) skipped.push(found.skipped);
+      else if (deltas.has(pathKey(found.path))) skipped.push({ path: text, reason: 'is named twice' });
+      else deltas.set(pathKey(found.path), { kind: 'register', ...found });
+    }
+    return { deltas: [...deltas.values()], skipped };
+  }
+
+  /** The files that are tracked now; none of them is left out by scans any more. */
+  private async answers(ids: string[], envelope: Envelope): Promise<TrackedFile[]> {
+    if (ids.length === 0) return [];
+    const { files } = await this.parts.service.call(findFiles, { ids }, envelope);
+    const answers: TrackedFile[] = [];
+    for (const placed of files) {
+      this.parts.store.removeUntracked(placed.file.node_id, [pathKey(placed.file.path)]);
+      answers.push(await this.folders.answer(placed, envelope));
+    }
+    return answers;
+  }
+
+  private async find(row: MirrorRow, text: string, section: Section): Promise<Found> {
+    const skip = (reason: string): Found => ({ skipped: { path: text, reason } });
+    const parsed = parseFilePath(text, { section });
+    if ('problem' in parsed) return skip(parsed.problem);
+    const { path } = parsed.value;
+    const ignored = path.split('/').find(isIgnoredName);
+    if (ignored !== undefined) return skip(`has the name ${ignored}, which is ignored everywhere`);
+    const known = this.parts.store.fileAt(row.nodeId, pathKey(path));
+    if (known && !known.isDeleted)
+      return skip(known.path === path ? 'is tracked already' : `collides with ${known.path}`);
+    try {
+      return { path, seen: await seenOrRead(await locate(row.path, path), null) };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return skip(error.code === 'FILE_NOT_FOUND' ? 'is no file in the folder of the node' : error.message);
+    }
+  }
+}
+
+function refusalOf(path: string, result: DeltaResult | undefined): Skipped | null {
+  return result && 'refused' in result ? { path, reason: result.message } : null;
+}

@@ -1,0 +1,138 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  deleteFile,
+  type Envelope,
+  type FileRecord,
+  noteFileIntents,
+  type ParsedInputOf,
+  type ReplyOf,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
+import type { TrashRow } from '../store/device-store.js';
+import { Trash } from '../trash/trash.js';
+import { messageOf, settleQuietly } from './file-mover.js';
+import { stateOf } from './file-states.js';
+import { IntentRepair } from './intent-repair.js';
+import { NodeFolders, sameFolder } from './node-folders.js';
+
+const RECORD = ['record' as const];
+type Input = ParsedInputOf<typeof deleteFile>;
+
+interface Deletion {
+  readonly record: FileRecord;
+  readonly envelope: Envelope;
+  readonly action: string;
+  readonly expectedVersion: number | undefined;
+}
+
+/** What a delete came to; `stuck` was neither done nor taken back. */
+interface Deleted {
+  readonly trashId: string | null;
+  readonly stuck: unknown;
+}
+
+/** Deleting files, and letting go of them. */
+@Injectable()
+export class DeleteHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly folders: NodeFolders,
+    private readonly trash: Trash,
+    private readonly repair: IntentRepair,
+  ) {}
+
+  @Handles(deleteFile)
+  async delete(input: Input, { envelope, operation }: OperationContext): Promise<ReplyOf<typeof deleteFile>> {
+    const asked = { nodeId: input.node_id, version: input.expected_version };
+    const placed = await this.folders.file(input.file_id, envelope, asked);
+    const file = await this.folders.answer(placed, envelope);
+    const isComplete = input.mode === 'complete';
+    const row = isComplete ? await this.folders.ready(placed.file.node_id) : null;
+    const hasCopy = row !== null && (await locate(row.path, placed.file.path)).exists;
+    const removes = hasCopy ? [...RECORD, 'local_copy' as const] : RECORD;
+    const answer = { file, removes, trash_id: null, repair_needed: false, hint: null };
+    if (!input.confirmed) return { ...answer, applied: false };
+    const done = await this.parts.locks.run([placed.file.node_id], async () => {
+      const { file: record } = await this.folders.file(input.file_id, envelope, asked);
+      const deletion = { record, envelope, action: operation.name, expectedVersion: input.expected_version };
+      if (!row) return this.unregister(deletion);
+      sameFolder(this.parts, row);
+      return this.deleteAt(await locate(row.path, record.path), deletion);
+    });
+    if (done.stuck === null) return { ...answer, applied: true, trash_id: done.trashId };
+    this.repair.schedule();
+    const hint = `${messageOf(done.stuck)} The deletion is noted and is finished within a minute, or at the next start.`;
+    return { ...answer, applied: false, trash_id: done.trashId, repair_needed: true, hint };
+  }
+
+  /** Drops the record and lets the copy lie; no scan takes it in again. */
+  private async unregister(deletion: Deletion): Promise<Deleted> {
+    const { node_id, path } = deletion.record;
+    const key = pathKey(path);
+    this.parts.store.putUntracked(node_id, key);
+    try {
+      await this.removeRecord(deletion, false);
+    } catch (error) {
+      this.parts.store.removeUntracked(node_id, [key]);
+      throw error;
+    }
+    return { trashId: null, stuck: null };
+  }
+
+  private async deleteAt(at: MirrorPath, deletion: Deletion): Promise<Deleted> {
+    if (!at.exists) {
+      await this.removeRecord(deletion, true);
+      return { trashId: null, stuck: null };
+    }
+    const { record, envelope } = deletion;
+    const seen = await seenOrRead(at, stateOf(this.parts.store, record));
+    if (deletion.expectedVersion !== undefined && seen.sha256 !== record.sha256)
+      throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
+        current: record,
+      });
+    const id = randomUUIDv7();
+    const intent = { id, file_id: record.id, kind: 'delete' as const, to_node_id: null, to_path: null };
+    await this.parts.service.call(noteFileIntents, { intents: [intent] }, envelope);
+    let kept: TrashRow | null = null;
+    try {
+      kept = await this.trash.keep(at, { nodeId: record.node_id, fileId: record.id, reason: 'deleted', seen });
+      await removeFile(at, seen);
+      await this.removeRecord(deletion, true);
+    } catch (error) {
+      const stuck = await this.takeBack(at, kept, error);
+      await settleQuietly(this.parts, [{ id, error: stuck === null ? null : messageOf(stuck) }]);
+      if (stuck === null) throw error;
+      return { trashId: kept?.id ?? null, stuck };
+    }
+    await settleQuietly(this.parts, [{ id, error: null }]);
+    await removeEmptyFolders(at);
+    return { trashId: kept.id, stuck: null };
+  }
+
+  private async removeRecord(deletion: Deletion, tombstone: boolean): Promise<void> {
+    const { record, action, envelope, expectedVersion } = deletion;
+    const file = stateOf(this.parts.store, record);
+    const expected = expectedVersion === undefined ? {} : { expectedVersion };
+    const options = { action, asker: envelope, strict: true };
+    await this.parts.files.apply(record.node_id, [{ kind: 'remove', file, tombstone, ...expected }], options);
+  }
+
+  /** Answers null when all is as before, else the error that left a deletion half done. */
+  private async takeBack(at: MirrorPath, kept: TrashRow | null, error: unknown): Promise<unknown> {
+    if (!kept) return null;
+    try {
+      const now = await locate(at.mirrorRoot, at.path);
+      if (!now.exists) await putFrom(this.trash.pathOf(kept), now);
+      await this.trash.forget(kept);
+      return null;
+    } catch (reason) {
+      this.parts.logger.warn({ err: reason, trash: kept.id }, 'a deletion could not be taken back');
+      return error;
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  type FileRecord,
+  findFiles,
+  LIMITS,
+  ServiceError,
+  type TrackedFile,
+} from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { occupied } from '../paths/disk-errors.js';
+import {
+  locate,
+  type MirrorPath,
+  putBack,
+  type ReadContent,
+  readContent,
+  removeEmptyFolders,
+  removeFile,
+  StagedFile,
+} from '../paths/index.js';
+import { fileNotFound } from '../records/file-service.js';
+import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+import type { MirrorRow, TrashRow } from '../store/device-store.js';
+import { Trash } from '../trash/trash.js';
+import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
+
+/** A path of a node whose content is to be written. */
+export interface WriteTarget {
+  readonly nodeId: string;
+  /** Within the node, as somebody wrote it. */
+  readonly path: string;
+  /** Name of the input field that holds the path, for messages; `path` without it. */
+  readonly field?: string;
+}
+
+export interface WriteOptions {
+  readonly envelope: Envelope;
+  /** Name of the operation for the audit trail. */
+  readonly action: string;
+  readonly signal?: AbortSignal;
+  /** More bytes are PAYLOAD_TOO_LARGE; `LIMITS.uploadBytes` without it. */
+  readonly maxBytes?: number;
+  /** True: old and new content must be UTF-8 text, else NOT_EDITABLE. */
+  readonly text?: boolean;
+}
+
+/** Writing the content of files: bytes come as a stream and pass with constant memory. */
+@Injectable()
+export class FileChanges {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly folders: NodeFolders,
+    private readonly trash: Trash,
+  ) {}
+
+  /**
+   * Makes a file where nothing lies. All of it or nothing: a stream that breaks off leaves nothing behind.
+   * @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_MIRROR, VALIDATION_FAILED, DESTINATION_EXISTS, STORAGE_FULL,
+   * PAYLOAD_TOO_LARGE, NOT_EDITABLE
+   */
+  async createFrom(target: WriteTarget, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<TrackedFile> {
+    const { nodeId } = target;
+    const row = await this.folders.writable(nodeId, options.envelope);
+    const { path } = checkedPath(target.path, target.field ?? 'path', { portable: true });
+    const at = await locate(row.path, path);
+    this.mustBeFree(nodeId, at);
+    try {
+      await using staged = await stage(at, bytes, options);
+      if (options.text && !staged.content.isText) throw notEditable(path);
+      const fileId = await this.parts.locks.run([nodeId], async () => {
+        sameFolder(this.parts, row);
+        this.mustBeFree(nodeId, at);
+        const seen = await staged.commit({ replace: false });
+        return this.enter({ nodeId, path, seen }, options, () => removeFile(at, seen));
+      });
+      return await this.folders.answerById(fileId, options.envelope);
+    } finally {
+      await removeEmptyFolders(at, at.found);
+    }
+  }
+
+  /**
+   * Replaces the content of a file, when it still is the one that `ifMatch` names; `*` stands for any. The content that
+   * was there goes to the trash.
+   * @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_MIRROR, VALIDATION_FAILED, FILE_NOT_FOUND, NATIVE_FORMAT,
+   * CONFLICT with `details.current`, NOT_EDITABLE, STORAGE_FULL, PAYLOAD_TOO_LARGE
+   */
+  async replaceFrom(
+    target: WriteTarget,
+    bytes: AsyncIterable<Uint8Array>,
+    options: WriteOptions & { readonly ifMatch: string },
+  ): Promise<TrackedFile> {
+    const { nodeId } = target;
+    const row = await this.folders.writable(nodeId, options.envelope);
+    const { path } = checkedPath(target.path, target.field ?? 'path');
+    await this.recordAt(nodeId, path, options.envelope);
+    const at = await locate(row.path, path);
+    if (!at.exists) throw fileNotFound({ node_id: nodeId, path });
+    await using staged = await stage(at, bytes, options);
+    const fileId = await this.parts.locks.run([nodeId], async () => {
+      sameFolder(this.parts, row);
+      const record = await this.recordAt(nodeId, path, options.envelope);
+      const current = await readContent(at, { text: options.text ?? false });
+      mustMatch(current, options.ifMatch, record);
+      if (options.text && !(current.isText && staged.content.isText)) throw notEditable(path);
+      return this.replace({ row, at, record, current }, staged, options);
+    });
+    return this.folders.answerById(fileId, options.envelope);
+  }
+
+  private async replace(
+    { row: { nodeId }, at, record, current }: Replaced,
+    staged: StagedFile,
+    options: WriteOptions,
+  ): Promise<string> {
+    const { path } = at;
+    const { isText, mode, ...before } = current;
+    if (staged.content.seen.sha256 === current.sha256)
+      return this.enter({ nodeId, path, seen: before }, options, () => Promise.resolve());
+    const kept = await this.trash.keep(at, { nodeId, fileId: record?.id ?? null, reason: 'replaced', seen: current });
+    let seen: SeenContent;
+    try {
+      seen = await staged.commit({ replace: true, expected: current });
+    } catch (error) {
+      await this.trash.forget(kept);
+      throw error;
+    }
+    return this.enter({ nodeId, path, seen }, options, () => this.takeBack(kept, at, seen));
+  }
+
+  /** Makes the content on disk true; when that is impossible, `undo` makes the disk as it was. Answers the id. */
+  private async enter(
+    { nodeId, path, seen }: { readonly nodeId: string; readonly path: string; readonly seen: SeenContent },
+    { action, envelope }: WriteOptions,
+    undo: () => Promise<void>,
+  ): Promise<string> {
+    const key = pathKey(path);
+    const file = this.parts.store.fileAt(nodeId, key);
+    const delta: FileDelta = file ? { kind: 'update', file, seen } : { kind: 'register', path, seen };
+    try {
+      const [result] = await this.parts.files.apply(nodeId, [delta], { action, asker: envelope, strict: true });
+      if (!result || !('file' in result) || !result.file) throw fileNotFound({ node_id: nodeId, path });
+      this.parts.store.removeUntracked(nodeId, [key]);
+      return result.file.id;
+    } catch (error) {
+      await undo().catch((reason: unknown) =>
+        this.parts.logger.warn({ err: reason, node: nodeId }, 'a written file stays, and the next scan takes it in'),
+      );
+      throw error;
+    }
+  }
+
+  private async takeBack(kept: TrashRow, at: MirrorPath, seen: SeenContent): Promise<void> {
+    await putBack(this.trash.pathOf(kept), at, seen);
+    await this.trash.forget(kept);
+    const file = this.parts.store.fileAt(kept.nodeId, pathKey(at.path));
+    // The content is the old one in a new file: the next scan looks at it again.
+    if (file) this.parts.store.changeFiles({ put: [{ ...file, stamp: null, inode: null }] });
+  }
+
+  private mustBeFree(nodeId: string, at: MirrorPath): void {
+    const known = this.parts.store.fileAt(nodeId, pathKey(at.path));
+    if (at.exists || (known && known.path !== at.path)) throw occupied(known?.path ?? at.path);
+  }
+
+  private async recordAt(nodeId: string, path: string, envelope: Envelope): Promise<FileRecord | null> {
+    const { files } = await this.parts.service.call(findFiles, { paths: [{ node_id: nodeId, path }] }, envelope);
+    const record = files.find(({ file }) => file.path === path)?.file ?? null;
+    if (record?.is_native_format)
+      throw new ServiceError('NATIVE_FORMAT', `${path} is a document of a cloud service and has no bytes.`, { path });
+    return record;
+  }
+}
+
+interface Replaced {
+  readonly row: MirrorRow;
+  readonly at: MirrorPath;
+  readonly record: FileRecord | null;
+  readonly current: ReadContent;
+}
+
+function stage(at: MirrorPath, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<StagedFile> {
+  const { signal, text = false, maxBytes = LIMITS.uploadBytes } = options;
+  return StagedFile.of(at, bytes, { maxBytes, text, ...(signal ? { signal } : {}) });
+}
+
+function mustMatch({ sha256, sizeBytes }: ReadContent, ifMatch: string, record: FileRecord | null): void {
+  if (ifMatch === '*' || ifMatch === sha256) return;
+  throw new ServiceError('CONFLICT', 'The file holds other content than the one that this change builds on.', {
+    current: { sha256, version: record?.version ?? null, size_bytes: sizeBytes },
+  });
+}
+
+function notEditable(path: string): ServiceError {
+  return new ServiceError('NOT_EDITABLE', `${path} is not UTF-8 text, or the new content is not.`, { path });
+}

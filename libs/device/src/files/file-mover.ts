@@ -1,0 +1,187 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type FileRecord, noteFileIntents, ServiceError, settleFileIntents } from '@workspace-graph/contracts';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { locate, type MirrorPath, moveFile, removeEmptyFolders, seenOrRead } from '../paths/index.js';
+import { type Asker, fileNotFound } from '../records/file-service.js';
+import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+import type { FileState } from '../store/device-store.js';
+
+/** A file that is to lie somewhere else. */
+export interface PlannedMove {
+  readonly file: FileState;
+  /** Folder of the mirror in which it lies. */
+  readonly fromRoot: string;
+  readonly toRoot: string;
+  readonly toNodeId: string;
+  readonly path: string;
+  readonly expectedVersion?: number | undefined;
+  /** Whether its whole folder is on the way. */
+  readonly leavesFolder?: boolean;
+}
+
+export type MoveOutcome =
+  | { readonly kind: 'moved'; readonly record: FileRecord; readonly alreadyAtTarget: boolean }
+  /** Nothing changed. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** Neither done nor taken back: the intent stays and is tried again. */
+  | { readonly kind: 'stuck'; readonly error: unknown };
+
+export interface MoveBy {
+  readonly asker: Asker;
+  readonly action: string;
+}
+
+interface OnDisk {
+  readonly move: PlannedMove;
+  readonly from: MirrorPath;
+  readonly to: MirrorPath;
+  readonly seen: SeenContent;
+  readonly alreadyAtTarget: boolean;
+}
+
+/**
+ * Moves files: what is intended is noted, then the disk changes, then the records. What fails on the way is taken back;
+ * what cannot be taken back is repaired from the note. Call it while the nodes are locked.
+ */
+@Injectable()
+export class FileMover {
+  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
+
+  /** All files lie in one node and go to one node. @throws ServiceError when the intent cannot be noted: nothing changed */
+  async move(moves: readonly PlannedMove[], by: MoveBy): Promise<MoveOutcome[]> {
+    const intents = moves.map(({ file, toNodeId, path }) => ({
+      id: randomUUIDv7(),
+      file_id: file.fileId,
+      kind: 'move' as const,
+      to_node_id: toNodeId,
+      to_path: path,
+    }));
+    await this.parts.service.call(noteFileIntents, { intents }, by.asker);
+    const steps = await inTurn(moves, (move) => this.tryOnDisk(move));
+    const done = steps.filter((step) => 'move' in step);
+    const entered = await this.enter(done, by);
+    const outcomes = steps.map((step): MoveOutcome => {
+      if ('move' in step) return entered.get(step) ?? { kind: 'refused', error: fileNotFound({}) };
+      return { kind: 'refused', error: step.error };
+    });
+    await this.settle(intents.map(({ id }, index) => ({ id, outcome: outcomes[index] })));
+    return outcomes;
+  }
+
+  /** Makes the records of moved files true. @throws ServiceError of the file service */
+  async record(moved: readonly Pick<OnDisk, 'move' | 'seen'>[], by: MoveBy): Promise<(FileRecord | null)[]> {
+    const [first] = moved;
+    if (!first) return [];
+    const deltas = moved.map(({ move, seen }) => deltasOf(move, seen));
+    const options = { ...by, strict: true };
+    const results = await this.parts.files.apply(first.move.file.nodeId, deltas.flat(), options);
+    let next = 0;
+    return deltas.map(({ length }) => {
+      next += length;
+      const result = results[next - 1];
+      return result && 'file' in result ? result.file : null;
+    });
+  }
+
+  private async tryOnDisk(move: PlannedMove): Promise<OnDisk | { readonly error: unknown }> {
+    try {
+      return await this.onDisk(move);
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private async onDisk(move: PlannedMove): Promise<OnDisk> {
+    const from = await locate(move.fromRoot, move.file.path);
+    const to = await locate(move.toRoot, move.path);
+    if (!from.exists && to.exists) {
+      const seen = await seenOrRead(to, null);
+      if (seen.sha256 === move.file.sha256) return { move, from, to, seen, alreadyAtTarget: true };
+    }
+    const before = await seenOrRead(from, move.file);
+    try {
+      await moveFile(from, to, move);
+    } catch (error) {
+      await removeEmptyFolders(to, to.found);
+      throw error;
+    }
+    const there = await locate(move.toRoot, move.path);
+    return { move, from, to: there, seen: await seenOrRead(there, before), alreadyAtTarget: false };
+  }
+
+  private async enter(done: readonly OnDisk[], by: MoveBy): Promise<Map<OnDisk, MoveOutcome>> {
+    const outcomes = new Map<OnDisk, MoveOutcome>();
+    try {
+      const records = await this.record(done, by);
+      for (const [index, step] of done.entries()) {
+        const record = records[index];
+        if (!record) throw fileNotFound({ file_id: step.move.file.fileId });
+        outcomes.set(step, { kind: 'moved', record, alreadyAtTarget: step.alreadyAtTarget });
+      }
+    } catch (error) {
+      for (const step of done.toReversed()) outcomes.set(step, await this.takeBack(step, error));
+      return outcomes;
+    }
+    for (const step of done) await removeEmptyFolders(step.from);
+    return outcomes;
+  }
+
+  private async takeBack({ move, to, alreadyAtTarget }: OnDisk, error: unknown): Promise<MoveOutcome> {
+    if (alreadyAtTarget) return { kind: 'refused', error };
+    try {
+      await moveFile(to, await locate(move.fromRoot, move.file.path));
+      await removeEmptyFolders(to);
+      return { kind: 'refused', error };
+    } catch (reason) {
+      this.parts.logger.warn({ err: reason, file: move.file.fileId }, 'a move could not be taken back');
+      return { kind: 'stuck', error };
+    }
+  }
+
+  /** What is done or taken back is noted no more. A note that cannot be removed is found settled by the repair. */
+  private async settle(
+    intents: readonly { readonly id: string; readonly outcome: MoveOutcome | undefined }[],
+  ): Promise<void> {
+    const outcomes = intents.map(({ id, outcome }) => ({
+      id,
+      error: outcome?.kind === 'stuck' ? messageOf(outcome.error) : null,
+    }));
+    await settleQuietly(this.parts, outcomes);
+  }
+}
+
+/** Settles intents; a failure is logged, since the repair looks at all that is noted. */
+export async function settleQuietly(
+  { service, logger }: DeviceParts,
+  outcomes: { id: string; error: string | null }[],
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  try {
+    await service.call(settleFileIntents, { outcomes }, null);
+  } catch (error) {
+    logger.warn({ err: error }, 'notes of file operations stay; they are looked at again in a minute');
+  }
+}
+
+/** What may be told of an error: messages of refusals only. */
+export function messageOf(error: unknown): string {
+  return error instanceof ServiceError ? error.message : 'An unexpected error on this device.';
+}
+
+function deltasOf({ file, toNodeId, path, expectedVersion }: PlannedMove, seen: SeenContent): FileDelta[] {
+  const elsewhere = toNodeId === file.nodeId ? {} : { toNodeId };
+  const expected = expectedVersion === undefined ? {} : { expectedVersion };
+  if (seen.sha256 === file.sha256) return [{ kind: 'move', file, path, seen, ...elsewhere, ...expected }];
+  // The file was edited before the move and nobody has taken that in yet.
+  return [
+    { kind: 'update', file, seen, ...expected },
+    { kind: 'move', file, path, seen, ...elsewhere },
+  ];
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}

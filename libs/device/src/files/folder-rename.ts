@@ -1,0 +1,104 @@
+import { lstat } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { isAbsent, occupied } from '../paths/disk-errors.js';
+import { locate, occupantOf } from '../paths/index.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { FileMover, type MoveBy, type MoveOutcome, type PlannedMove } from './file-mover.js';
+
+export interface Prefixes {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** One file of a folder that is renamed. */
+export interface RenameStep {
+  readonly move: PlannedMove;
+  /** Why it stays where it is; null when it can move. */
+  readonly problem: string | null;
+}
+
+/** Renames a folder, file by file. */
+@Injectable()
+export class FolderRename {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly mover: FileMover,
+  ) {}
+
+  /** Moves planned files. Call it while the node is locked. */
+  move(steps: readonly RenameStep[], by: MoveBy): Promise<MoveOutcome[]> {
+    const moves = steps.map(({ move }) => move);
+    return moves.length === 0 ? Promise.resolve([]) : this.mover.move(moves, by);
+  }
+
+  /** Files under a folder. */
+  count(nodeId: string, prefix: string): number {
+    let count = 0;
+    for (const _file of this.parts.store.filesOf(nodeId, prefix)) count += 1;
+    return count;
+  }
+
+  /**
+   * The first `limit` files that can move, and before them at most as many of those that cannot.
+   * @throws ServiceError FILE_NOT_FOUND when neither folder holds files; DESTINATION_EXISTS when the new one is a file
+   */
+  async plan(row: MirrorRow, prefixes: Prefixes, limit: number): Promise<{ steps: RenameStep[]; total: number }> {
+    const files = [...this.parts.store.filesOf(row.nodeId, prefixes.from)];
+    if (files.length === 0 && this.count(row.nodeId, prefixes.to) === 0)
+      throw new ServiceError('FILE_NOT_FOUND', `old_prefix: no tracked file lies under ${prefixes.from}.`, {
+        path: prefixes.from,
+      });
+    await this.mustBePossible(row, prefixes);
+    const steps: RenameStep[] = [];
+    let movable = 0;
+    for (const file of files) {
+      if (movable === limit) break;
+      const path = `${prefixes.to}${file.path.slice(prefixes.from.length)}`;
+      const move = { file, path, fromRoot: row.path, toRoot: row.path, toNodeId: row.nodeId, leavesFolder: true };
+      const problem = await this.problemOf(move);
+      if (problem === null) movable += 1;
+      if (problem === null || steps.length - movable < limit) steps.push({ move, problem });
+    }
+    return { steps, total: files.length };
+  }
+
+  private async problemOf({ file, path, toRoot, toNodeId }: PlannedMove): Promise<string | null> {
+    if (file.isDeleted) return 'It was deleted on this device: restore it, or delete it everywhere.';
+    const known = this.parts.store.fileAt(toNodeId, pathKey(path));
+    if (known && known.fileId !== file.fileId) return occupied(known.path).message;
+    try {
+      const target = await locate(toRoot, path);
+      const occupant = await occupantOf(target);
+      const isFree = occupant === null || (target.exists && !(await locate(toRoot, file.path)).exists);
+      return isFree ? null : occupied(occupant).message;
+    } catch (error) {
+      if (error instanceof ServiceError) return error.message;
+      throw error;
+    }
+  }
+
+  private async mustBePossible(row: MirrorRow, { from, to }: Prefixes): Promise<void> {
+    const [old, renamed] = [await locate(row.path, from), await locate(row.path, to)];
+    const [oldFolder, newFolder] = [await folderAt(old.absolute), await folderAt(renamed.absolute)];
+    if (newFolder && !newFolder.isDirectory()) throw occupied(to);
+    if (oldFolder && newFolder?.ino === oldFolder.ino && newFolder.dev === oldFolder.dev)
+      throw validationFailed([
+        {
+          path: 'new_prefix',
+          message: 'differs from old_prefix by case or form only, which this disk cannot hold apart',
+        },
+      ]);
+  }
+}
+
+async function folderAt(path: string) {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}

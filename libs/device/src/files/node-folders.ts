@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  findFiles,
+  type PlacedFile,
+  ServiceError,
+  type TrackedFile,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import { type FilePathParts, type PathRules, parseFilePath } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { isIgnoredName } from '../ignore/ignore-rules.js';
+import { Mirrors } from '../mirrors/mirrors.js';
+import { Projections } from '../projections/projections.js';
+import { toTrackedFile } from '../reading/tracked-file.js';
+import { fileNotFound, noMirror } from '../records/file-service.js';
+import type { MirrorRow } from '../store/device-store.js';
+
+/** Where files may be changed, on whose behalf, and how they are answered. */
+@Injectable()
+export class NodeFolders {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly mirrors: Mirrors,
+    private readonly projections: Projections,
+  ) {}
+
+  /**
+   * The folder of a node on which the caller may write.
+   * @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_MIRROR
+   */
+  async writable(nodeId: string, envelope: Envelope): Promise<MirrorRow> {
+    await this.parts.service.writablePlace(nodeId, envelope);
+    return this.ready(nodeId);
+  }
+
+  /** The folder of a node, if it is there and in order. @throws ServiceError NO_MIRROR */
+  async ready(nodeId: string): Promise<MirrorRow> {
+    const row = this.mirrors.require(nodeId);
+    const state = await this.mirrors.stateOf(row);
+    if (state === 'ready') return row;
+    throw new ServiceError('NO_MIRROR', `The folder of the node ${nodeId} is ${state} on this device.`, {
+      node_id: nodeId,
+      state,
+    });
+  }
+
+  /**
+   * A file that the caller may change.
+   * @throws ServiceError FILE_NOT_FOUND, for one of another node than `nodeId` too; FORBIDDEN; CONFLICT
+   */
+  async file(
+    fileId: string,
+    envelope: Envelope,
+    { nodeId, version }: { readonly nodeId?: string | undefined; readonly version?: number | undefined } = {},
+  ): Promise<PlacedFile> {
+    const { files } = await this.parts.service.call(findFiles, { ids: [fileId] }, envelope);
+    const [found] = files;
+    if (!found || (nodeId !== undefined && found.file.node_id !== nodeId)) throw fileNotFound({ file_id: fileId });
+    const { node_id } = found.file;
+    if (found.place.level !== 'write')
+      throw new ServiceError('FORBIDDEN', `You may read the node ${node_id} and not write on it.`, { node_id });
+    if (version !== undefined && found.file.version !== version)
+      throw new ServiceError(
+        'CONFLICT',
+        `expected_version: the file ${fileId} has version ${found.file.version} by now.`,
+        { current: found.file },
+      );
+    return found;
+  }
+
+  /** A file as the caller is to see it: outside the home node by its path in the projection of the session. */
+  async answer(placed: PlacedFile, envelope: Envelope): Promise<TrackedFile> {
+    const { node_id, path } = placed.file;
+    const home = envelope.caller?.home_node_id ?? null;
+    const folder = this.parts.store.mirror(node_id)?.path ?? null;
+    if (folder === null || home === null || home === node_id) return toTrackedFile(placed, folder);
+    const projected = await this.projections.project(envelope, new Map([[node_id, [path]]]));
+    return { ...toTrackedFile(placed, null), local_path: projected(node_id, path) };
+  }
+
+  /** The same, by id. @throws ServiceError FILE_NOT_FOUND */
+  async answerById(fileId: string, envelope: Envelope): Promise<TrackedFile> {
+    const { files } = await this.parts.service.call(findFiles, { ids: [fileId] }, envelope);
+    const [placed] = files;
+    if (!placed) throw fileNotFound({ file_id: fileId });
+    return this.answer(placed, envelope);
+  }
+}
+
+/** The folder of a node again, once the node is locked. @throws ServiceError NO_MIRROR when it was moved or removed */
+export function sameFolder({ store }: DeviceParts, row: MirrorRow): void {
+  if (store.mirror(row.nodeId)?.path !== row.path) throw noMirror(row.nodeId);
+}
+
+/**
+ * Path of a file that is to be made or changed.
+ * @throws ServiceError VALIDATION_FAILED, naming `field`
+ */
+export function checkedPath(text: string, field: string, rules: PathRules = {}): FilePathParts {
+  const parsed = parseFilePath(text, rules);
+  if ('problem' in parsed) throw validationFailed([{ path: field, message: parsed.problem }]);
+  const ignored = parsed.value.path.split('/').find(isIgnoredName);
+  if (ignored !== undefined)
+    throw validationFailed([{ path: field, message: `has the name ${ignored}, which is ignored everywhere` }]);
+  return parsed.value;
+}

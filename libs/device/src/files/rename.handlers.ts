@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder, validationFailed } from '@workspace-graph/contracts';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { type MoveOutcome, messageOf } from './file-mover.js';
+import { FolderRename, type RenameStep } from './folder-rename.js';
+import { IntentRepair } from './intent-repair.js';
+import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
+
+/** Renaming folders. */
+@Injectable()
+export class RenameHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly folders: NodeFolders,
+    private readonly renames: FolderRename,
+    private readonly repair: IntentRepair,
+  ) {}
+
+  @Handles(renameFolder)
+  async rename(
+    input: ParsedInputOf<typeof renameFolder>,
+    { envelope, operation }: OperationContext,
+  ): Promise<ReplyOf<typeof renameFolder>> {
+    const { node_id, dry_run, limit } = input;
+    const row = await this.folders.writable(node_id, envelope);
+    const prefixes = {
+      from: checkedFolder(input.old_prefix, 'old_prefix'),
+      to: checkedFolder(input.new_prefix, 'new_prefix'),
+    };
+    if (prefixes.to === prefixes.from || prefixes.to.startsWith(`${prefixes.from}/`))
+      throw validationFailed([{ path: 'new_prefix', message: 'must not be or lie in old_prefix' }]);
+    if (dry_run) {
+      const { steps, total } = await this.renames.plan(row, prefixes, LIMITS.renameFolderMax);
+      return { applied: false, renamed: steps.map(tellStep), remaining: total, repair_needed: false, hint: null };
+    }
+    return this.parts.locks.run([node_id], async () => {
+      sameFolder(this.parts, row);
+      const { steps } = await this.renames.plan(row, prefixes, limit);
+      const movable = steps.filter(({ problem }) => problem === null);
+      const outcomes = await this.renames.move(movable, { asker: envelope, action: operation.name });
+      throwIfNoneMoved(outcomes);
+      const told = new Map(movable.map((step, index) => [step, outcomes[index]]));
+      return {
+        ...this.repair.tell(outcomes),
+        renamed: steps.map((step) => ({ ...tellStep(step), ...tellOutcome(told.get(step)) })),
+        remaining: this.renames.count(node_id, prefixes.from),
+      };
+    });
+  }
+}
+
+function checkedFolder(text: string, field: string): string {
+  return checkedPath(text, field, { portable: field === 'new_prefix' }).path;
+}
+
+/** What kept all files from moving is told as the error of the call. */
+function throwIfNoneMoved([first, ...others]: readonly MoveOutcome[]): void {
+  if (first?.kind !== 'refused') return;
+  if (others.every((other) => other.kind === 'refused' && other.error === first.error)) throw first.error;
+}
+
+function tellStep({ move, problem }: RenameStep) {
+  return { file_id: move.file.fileId, from: move.file.path, to: move.path, already_at_target: false, problem };
+}
+
+function tellOutcome(outcome: MoveOutcome | undefined) {
+  if (!outcome) return {};
+  if (outcome.kind === 'moved') return { already_at_target: outcome.alreadyAtTarget };
+  return { problem: messageOf(outcome.error) };
+}

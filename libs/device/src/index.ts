@@ -1,0 +1,7 @@
+export { type ContentTarget, FileContents, type OpenContent } from './content/file-contents.js';
+export { DeviceModule, type DeviceOptions } from './device.module.js';
+export { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
+export { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
+export { Mirrors } from './mirrors/mirrors.js';
+export { withLocalPaths } from './node-paths/with-local-paths.js';
+export { Projections } from './projections/projections.js';

@@ -1,0 +1,57 @@
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { replaceText } from '@workspace-graph/platform';
+import { temporaryName } from '../../paths/index.js';
+
+/** Larger files are somebody else's. */
+const MAX_BYTES = 1_048_576;
+const FILE_MODE = 0o644;
+const MODE_BITS = 0o777;
+
+/** What lies at a path. `foreign`: no regular file, reached through a link, too large, or no text. */
+export type FoundText = { readonly text: string; readonly mode: number } | 'missing' | 'foreign';
+
+/** Reads a small text file of a folder without following a link on the way from that folder. */
+export async function readText(folder: string, path: string): Promise<FoundText> {
+  if (!(await isPlainWay(folder, path))) return 'foreign';
+  const found = await lstat(join(folder, path)).catch(missing);
+  if (found === null) return 'missing';
+  if (!found.isFile() || found.size > MAX_BYTES) return 'foreign';
+  const file = await open(join(folder, path), constants.O_RDONLY | noFollow());
+  try {
+    const bytes = await file.readFile();
+    return isUtf8(bytes) ? { text: bytes.toString('utf8'), mode: found.mode } : 'foreign';
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a text file as a whole, and makes its folder as needed. */
+export async function writeText(target: string, text: string, mode = FILE_MODE): Promise<void> {
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true });
+  await replaceText(target, text, { draft: join(folder, temporaryName()), mode: mode & MODE_BITS });
+}
+
+async function isPlainWay(folder: string, path: string): Promise<boolean> {
+  let at = folder;
+  for (const name of path.split('/').slice(0, -1)) {
+    at = join(at, name);
+    const found = await lstat(at).catch(missing);
+    if (found === null) return true;
+    if (!found.isDirectory()) return false;
+  }
+  return true;
+}
+
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
+/** Windows has no such flag; the kind of the file was looked at before. */
+function noFollow(): number {
+  return process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
+}

@@ -1,0 +1,88 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { findPlaces, type NodePlace, type ServiceError } from '@workspace-graph/contracts';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { Asker } from '../records/file-service.js';
+import { mayNest, overlap, type PlacedFolder, pathRefused, realFolder, refuseReserved } from './folder-rules.js';
+import { Mirrors } from './mirrors.js';
+
+/** A folder that a node is to have. */
+export interface FolderClaim {
+  readonly place: NodePlace;
+  readonly path: string;
+  readonly asker: Asker;
+}
+
+/** Not a node: whoever decides about folders waits for the others. */
+const REGISTRY = 'mirrors';
+
+/** Sees to it that no folder belongs to two nodes. */
+@Injectable()
+export class MirrorFolders {
+  /** Folders that are being made or moved to, by node. */
+  private readonly claims = new Map<string, string>();
+
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(Mirrors) private readonly mirrors: Mirrors,
+  ) {}
+
+  /**
+   * Runs `work` with the real path of the folder, while no other node can get it, a folder in it or one that holds it.
+   * @throws ServiceError MIRROR_PATH_REFUSED
+   */
+  async claim<T>(claim: FolderClaim, work: (path: string) => Promise<T>): Promise<T> {
+    const path = await realFolder(claim.path);
+    await refuseReserved(path, this.parts.settings.root);
+    const { node_id: nodeId } = claim.place;
+    await this.parts.locks.run([REGISTRY], async () => {
+      await this.refuseTaken({ ...claim, path });
+      this.claims.set(nodeId, path);
+    });
+    try {
+      return await work(path);
+    } finally {
+      this.claims.delete(nodeId);
+    }
+  }
+
+  private async refuseTaken(claim: FolderClaim): Promise<void> {
+    const others = this.overlapping(claim);
+    if (others.length === 0) return;
+    const { places } = await this.parts.service.call(
+      findPlaces,
+      { node_ids: others.map(({ nodeId }) => nodeId) },
+      null,
+    );
+    for (const { nodeId, path } of others) {
+      const place = places.find((each) => each.node_id === nodeId);
+      // Its node is gone. No lock: whoever holds that of the other node may wait for this decision.
+      if (!place) this.dropStale(nodeId);
+      else if (!mayNest(claim, { place, path }, this.parts.settings.root))
+        throw await this.refusal(claim, { place, path });
+    }
+  }
+
+  private dropStale(nodeId: string): void {
+    const row = this.mirrors.of(nodeId);
+    if (row) this.mirrors.remove(row);
+  }
+
+  private overlapping({ place, path }: FolderClaim): { nodeId: string; path: string }[] {
+    const claimed = [...this.claims].map(([nodeId, folder]) => ({ nodeId, path: folder }));
+    return [...this.mirrors.all(), ...claimed].filter(
+      (other) => other.nodeId !== place.node_id && overlap(other.path, path),
+    );
+  }
+
+  /** Tells only those who see the other node that there is one. */
+  private async refusal({ asker }: FolderClaim, other: PlacedFolder): Promise<ServiceError> {
+    const { places } = await this.parts.service.call(findPlaces, { node_ids: [other.place.node_id] }, asker);
+    const [seen] = places;
+    if (!seen) return pathRefused('unusable', 'The folder cannot be used for this node. Choose another folder.');
+    return pathRefused(
+      'other_mirror',
+      'The folder is, holds or lies in the folder of another node, so a file in it would belong to both. Choose another folder.',
+      { node_id: seen.node_id, path: other.path },
+    );
+  }
+}

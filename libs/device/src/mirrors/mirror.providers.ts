@@ -1,0 +1,19 @@
+import { MirrorConfigs } from './client-config/mirror-configs.js';
+import { ScopeFiles } from './client-config/scope-files.js';
+import { ScopeFollower } from './client-config/scope-follower.js';
+import { MirrorHandlers } from './mirror.handlers.js';
+import { MirrorFolders } from './mirror-folders.js';
+import { MirrorPlaceHandlers } from './mirror-place.handlers.js';
+import { Mirrors } from './mirrors.js';
+import { MoveMirror } from './move-mirror.js';
+
+export const MIRROR_PROVIDERS = [
+  Mirrors,
+  MirrorFolders,
+  ScopeFiles,
+  ScopeFollower,
+  MirrorConfigs,
+  MoveMirror,
+  MirrorHandlers,
+  MirrorPlaceHandlers,
+];

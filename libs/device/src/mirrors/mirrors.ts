@@ -1,0 +1,247 @@
+import { constants } from 'node:fs';
+import { access, lstat, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { findPlaces, LIMITS, type NodePlace, SECTIONS } from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { type Asker, noMirror } from '../records/file-service.js';
+import type { MirrorRow } from '../store/device-store.js';
+
+/** How the folder of a mirror is found. `missing`: it is not there, or it is another folder than the registered one. */
+export type FolderState = 'ready' | 'missing' | 'unreadable';
+
+export interface MirrorMoved {
+  readonly from: MirrorRow;
+  readonly to: MirrorRow;
+}
+
+/** A mirror with its node as somebody sees it. */
+export interface PlacedMirror {
+  readonly row: MirrorRow;
+  readonly place: NodePlace;
+}
+
+/** A scan of a whole folder that is under way. */
+export interface WholeScan {
+  readonly startedAt: string;
+  /** The folder was compared before and nothing new is found yet: a check of which nobody needs to hear. */
+  isCheck: boolean;
+  /** Files found on disk so far. */
+  seen: number;
+  /** Files whose content is still to be read. */
+  toRead: number;
+}
+
+/** Tracked files that are looked for in a folder whose identity is another one. */
+const EVIDENCE_FILES = 20;
+/** What the folder of a node holds even without a tracked file. */
+const USUAL_ENTRIES = [...SECTIONS, 'SVC_SCOPE.md', '.mcp.json'];
+
+/**
+ * The mirrors of this device. Everybody who needs the folder of a node asks here, and everybody who works with folders
+ * listens here.
+ */
+@Injectable()
+export class Mirrors implements BeforeApplicationShutdown {
+  private readonly scans = new Map<string, WholeScan>();
+  private readonly quiet = new Set<() => void>();
+  private readonly added = new Set<(row: MirrorRow) => void>();
+  private readonly removed = new Set<(row: MirrorRow) => void>();
+  private readonly moved = new Set<(move: MirrorMoved) => void>();
+  private readonly background = new Map<string, Promise<void>>();
+
+  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
+
+  /** By path; some may belong to nodes that are gone, see `doubt`. */
+  all(): MirrorRow[] {
+    return this.parts.store.mirrors();
+  }
+
+  of(nodeId: string): MirrorRow | null {
+    return this.parts.store.mirror(nodeId);
+  }
+
+  /** @throws ServiceError NO_MIRROR; ask for the node's place before, so that a hidden node stays hidden */
+  require(nodeId: string): MirrorRow {
+    const row = this.of(nodeId);
+    if (!row) throw noMirror(nodeId);
+    return row;
+  }
+
+  /** The mirrors of nodes that the asker sees, by path. Those of nodes that are gone are removed in the background. */
+  async placed(asker: Asker): Promise<PlacedMirror[]> {
+    const rows = this.all();
+    const places = await this.placesOf(rows, asker);
+    const unseen = rows.filter(({ nodeId }) => !places.has(nodeId));
+    for (const { nodeId } of unseen) this.doubt(nodeId);
+    return rows.flatMap((row) => {
+      const place = places.get(row.nodeId);
+      return place ? [{ row, place }] : [];
+    });
+  }
+
+  /**
+   * Looks in the background whether the node of a mirror is gone, and then removes the registration; folder and files
+   * stay. To be called by every reader that does not find the node of a mirror.
+   */
+  doubt(nodeId: string): void {
+    if (this.background.has(nodeId)) return;
+    const work = this.removeStale(nodeId)
+      .catch((error: unknown) => this.parts.logger.debug({ err: error, node: nodeId }, 'a mirror could not be checked'))
+      .finally(() => this.background.delete(nodeId));
+    this.background.set(nodeId, work);
+  }
+
+  /** The state of the folder. A folder that came back as another one is taken for the mirror once tracked files are in it. */
+  async stateOf(row: MirrorRow): Promise<FolderState> {
+    const found = await folderIdentity(row.path);
+    if (found === null) return 'missing';
+    if (found === 'unreadable') return 'unreadable';
+    if (found !== row.identity && !(await this.cameBack(row, found))) return 'missing';
+    return (await isReadable(row.path)) ? 'ready' : 'unreadable';
+  }
+
+  /** Each returns the function that ends listening. Listeners are told after the registry is on disk. */
+  onAdded(listener: (row: MirrorRow) => void): () => void {
+    this.added.add(listener);
+    return () => void this.added.delete(listener);
+  }
+
+  /** Also told of mirrors whose node is gone. */
+  onRemoved(listener: (row: MirrorRow) => void): () => void {
+    this.removed.add(listener);
+    return () => void this.removed.delete(listener);
+  }
+
+  onMoved(listener: (move: MirrorMoved) => void): () => void {
+    this.moved.add(listener);
+    return () => void this.moved.delete(listener);
+  }
+
+  /** Registers a mirror of a node that has none. Call it while the node is locked. */
+  add(row: MirrorRow): void {
+    this.parts.store.putMirror(row);
+    for (const listener of this.added) listener(row);
+  }
+
+  /** Registers the folder under another path. Call it while the node is locked. */
+  move(from: MirrorRow, to: MirrorRow): void {
+    this.parts.store.putMirror(to);
+    for (const listener of this.moved) listener({ from, to });
+  }
+
+  /** Removes a registration. Call it while the node is locked. */
+  remove(row: MirrorRow): void {
+    this.parts.store.removeMirror(row.nodeId);
+    for (const listener of this.removed) listener(row);
+  }
+
+  /** Whether any whole folder is being scanned. */
+  get areScanned(): boolean {
+    return this.scans.size > 0;
+  }
+
+  /** The scan that takes in the folder of a node; null when there is none but a check. */
+  scanOf(nodeId: string): WholeScan | null {
+    const scan = this.scans.get(nodeId);
+    return scan && !scan.isCheck ? scan : null;
+  }
+
+  /** Told when no scan of a whole folder runs any more. Returns the function that ends listening. */
+  onQuiet(listener: () => void): () => void {
+    this.quiet.add(listener);
+    return () => void this.quiet.delete(listener);
+  }
+
+  /** Says that the whole folder of a node is being scanned while `work` runs. */
+  async whileScanning<T>(nodeId: string, scan: WholeScan, work: () => Promise<T>): Promise<T> {
+    this.scans.set(nodeId, scan);
+    try {
+      return await work();
+    } finally {
+      this.scans.delete(nodeId);
+      if (this.scans.size === 0) for (const listener of this.quiet) listener();
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.background.values());
+  }
+
+  private async placesOf(rows: readonly MirrorRow[], asker: Asker): Promise<Map<string, NodePlace>> {
+    const ids = rows.map(({ nodeId }) => nodeId);
+    const found = new Map<string, NodePlace>();
+    for (let start = 0; start < ids.length; start += LIMITS.filesPerChange) {
+      const node_ids = ids.slice(start, start + LIMITS.filesPerChange);
+      const { places } = await this.parts.service.call(findPlaces, { node_ids }, asker);
+      for (const place of places) found.set(place.node_id, place);
+    }
+    return found;
+  }
+
+  private async removeStale(nodeId: string): Promise<void> {
+    await this.parts.locks.run([nodeId], async () => {
+      const row = this.of(nodeId);
+      if (!row || (await this.placesOf([row], null)).has(nodeId)) return;
+      this.remove(row);
+      this.parts.logger.info({ node: nodeId, path: row.path }, 'the node of a mirror is gone; its folder stays');
+    });
+  }
+
+  /** Whether a folder with another identity is the mirror: an empty mount point, or somebody's new folder, is not. */
+  private async cameBack(row: MirrorRow, identity: string): Promise<boolean> {
+    if (!(await this.hasEvidence(row))) return false;
+    const now = this.of(row.nodeId);
+    if (now?.path !== row.path) return false;
+    this.parts.store.putMirror({ ...now, identity, scannedAt: null });
+    return true;
+  }
+
+  private async hasEvidence({ nodeId, path }: MirrorRow): Promise<boolean> {
+    let looked = 0;
+    for (const file of this.parts.store.filesOf(nodeId)) {
+      if (file.isDeleted) continue;
+      if (await isThere(join(path, file.path))) return true;
+      looked += 1;
+      if (looked === EVIDENCE_FILES) return false;
+    }
+    return looked === 0 && (await hasAny(path, USUAL_ENTRIES));
+  }
+}
+
+/** `device:inode` of a folder; null when there is none. */
+export async function folderIdentity(path: string): Promise<string | null> {
+  try {
+    const found = await stat(path, { bigint: true });
+    return found.isDirectory() ? `${found.dev}:${found.ino}` : null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EIO') return 'unreadable';
+    return null;
+  }
+}
+
+/** Two paths with one key are one folder on a file system that ignores case or the form of characters. */
+export function folderKey(path: string): string {
+  return pathKey(path);
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  return access(path, constants.R_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function hasAny(folder: string, names: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(names.map((name) => isThere(join(folder, name))));
+  return found.includes(true);
+}

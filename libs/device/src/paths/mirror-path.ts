@@ -1,0 +1,109 @@
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { pathKey, segmentProblem } from '@workspace-graph/domain';
+import { isAbsent, onDisk } from './disk-errors.js';
+
+/** Most names are ASCII, and those need no normalising. */
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** A path in a mirror that was checked: every folder on the way is a real folder of the mirror, no symbolic link. */
+export interface MirrorPath {
+  readonly mirrorRoot: string;
+  /** Within the node, in NFC. */
+  readonly path: string;
+  /** As the names stand on the disk, in whatever normal form. */
+  readonly absolute: string;
+  /** Whether something lies there, be it a file, a folder or anything else. */
+  readonly exists: boolean;
+  /** The names on the way and the last one, as they stand on the disk. */
+  readonly names: readonly string[];
+  /** How many of the names are there. */
+  readonly found: number;
+}
+
+/**
+ * Finds a path of a node on disk. What is not there yet is answered with `exists: false`.
+ * @throws ServiceError VALIDATION_FAILED for a path that no node can hold or that leads through a symbolic link;
+ * NO_MIRROR when the folder of the mirror is gone
+ */
+export async function locate(mirrorRoot: string, path: string): Promise<MirrorPath> {
+  const segments = path.normalize('NFC').split('/');
+  for (const segment of segments) {
+    const problem = segmentProblem(segment);
+    if (problem !== null) throw validationFailed([{ path: 'path', message: problem }]);
+  }
+  await checkRoot(mirrorRoot);
+  const names: string[] = [];
+  let found = 0;
+  for (const [index, segment] of segments.entries()) {
+    const name = found === index ? await onDisk(path, () => nameOnDisk(join(mirrorRoot, ...names), segment)) : null;
+    if (name !== null) found += 1;
+    names.push(name ?? segment);
+  }
+  const exists = found === segments.length;
+  return { mirrorRoot, path: segments.join('/'), absolute: join(mirrorRoot, ...names), exists, names, found };
+}
+
+/** The answer to a path that leads through a symbolic link. */
+export function throughLink(path: string): ServiceError {
+  return validationFailed([
+    { path: 'path', message: `leads through the symbolic link ${path}, and links are not followed` },
+  ]);
+}
+
+/** The answer when the folder of a mirror is not there. */
+export function folderGone(): ServiceError {
+  return new ServiceError('NO_MIRROR', 'The folder of this node is not on this device at the moment.');
+}
+
+/** A name that is the same one on a disk that ignores case or the form of characters; null when there is none. */
+export function twinIn(names: readonly string[], name: string): string | null {
+  const key = pathKey(name);
+  const isTwin = (other: string): boolean => (ASCII.test(other) ? other.toLowerCase() === key : pathKey(other) === key);
+  return names.find((other) => other !== name && isTwin(other)) ?? null;
+}
+
+/** The name that takes the place of a path: it itself, or a twin of it; null when the place is free. */
+export async function occupantOf({ absolute, exists, names, found }: MirrorPath): Promise<string | null> {
+  const name = names.at(-1) ?? '';
+  if (exists) return name;
+  // Without its folder the place is free.
+  return found < names.length - 1 ? null : twinIn(await namesIn(dirname(absolute)), name);
+}
+
+async function checkRoot(mirrorRoot: string): Promise<void> {
+  const root = await stat(mirrorRoot).catch((error: unknown) => {
+    if (isAbsent(error)) return null;
+    throw error;
+  });
+  if (!root?.isDirectory()) throw folderGone();
+}
+
+/** How a segment is written on disk: as it is, or in another normal form; null when it is not there. */
+async function nameOnDisk(folder: string, segment: string): Promise<string | null> {
+  if (await isThere(folder, segment)) return segment;
+  for (const name of await namesIn(folder))
+    if (name.normalize('NFC') === segment && (await isThere(folder, name))) return name;
+  return null;
+}
+
+async function isThere(folder: string, name: string): Promise<boolean> {
+  try {
+    const found = await lstat(join(folder, name));
+    if (found.isSymbolicLink()) throw throughLink(name);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}

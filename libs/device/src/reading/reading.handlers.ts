@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  LIMITS,
+  listFiles,
+  type ParsedInputOf,
+  type PlacedFile,
+  queryFiles,
+  type ReplyOf,
+  readFile,
+  type TrackedFile,
+} from '@workspace-graph/contracts';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { mimeTypeOf, openForReading, stampOf } from '../paths/index.js';
+import { type ProjectedPaths, Projections } from '../projections/projections.js';
+import { callerOf, fileNotFound } from '../records/file-service.js';
+import { beingWritten, ContentHashes } from './content-hashes.js';
+import { type ReadableFile, ReadableFiles } from './readable-files.js';
+import { toTrackedFile } from './tracked-file.js';
+
+const READ_ATTEMPTS = 3;
+
+/** Listing and reading files, for people and agents. */
+@Injectable()
+export class ReadingHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(ReadableFiles) private readonly files: ReadableFiles,
+    @Inject(ContentHashes) private readonly hashes: ContentHashes,
+    @Inject(Projections) private readonly projections: Projections,
+  ) {}
+
+  @Handles(listFiles)
+  async list(
+    input: ParsedInputOf<typeof listFiles>,
+    { envelope }: OperationContext,
+  ): Promise<ReplyOf<typeof listFiles>> {
+    const { items, next_cursor } = await this.parts.service.call(queryFiles, input, envelope);
+    return { items: await this.withPaths(items, envelope), next_cursor };
+  }
+
+  @Handles(readFile)
+  async read(
+    { node_id, path, as_path }: ParsedInputOf<typeof readFile>,
+    { envelope, signal }: OperationContext,
+  ): Promise<ReplyOf<typeof readFile>> {
+    const file = await this.files.find(node_id, path, envelope);
+    const inline = as_path ? null : await readInline(file);
+    return inline ?? (await this.pathOf(file, envelope, signal));
+  }
+
+  /** The folder of the home node is the agent's own; what it sees of other nodes are projections. */
+  private async withPaths(items: readonly PlacedFile[], envelope: Envelope): Promise<TrackedFile[]> {
+    const home = callerOf(envelope).home_node_id ?? null;
+    const folderOf = (nodeId: string): string | null => this.parts.store.mirror(nodeId)?.path ?? null;
+    const elsewhere = items.filter(({ file }) => home !== null && file.node_id !== home && folderOf(file.node_id));
+    const projected = await this.projected(elsewhere, envelope);
+    return items.map((item) => {
+      const { node_id, path } = item.file;
+      if (home === null || node_id === home) return toTrackedFile(item, folderOf(node_id));
+      return { ...toTrackedFile(item, null), local_path: projected(node_id, path) };
+    });
+  }
+
+  private async projected(items: readonly PlacedFile[], envelope: Envelope): Promise<ProjectedPaths> {
+    if (items.length === 0) return () => null;
+    const byNode = Map.groupBy(items, ({ file }) => file.node_id);
+    const wanted = new Map([...byNode].map(([nodeId, files]) => [nodeId, files.map(({ file }) => file.path)]));
+    return this.projections.project(envelope, wanted);
+  }
+
+  private async pathOf(
+    { place: { node_id: nodeId }, parts: { path }, at }: ReadableFile,
+    envelope: Envelope,
+    signal: AbortSignal,
+  ): Promise<ReplyOf<typeof readFile>> {
+    const projected = await this.projections.project(envelope, new Map([[nodeId, [path]]]));
+    const onDisk = projected(nodeId, path);
+    if (onDisk === null) throw fileNotFound({ path });
+    await using handle = await openForReading(at);
+    const { sha256, found } = await this.hashes.of({ nodeId, path, handle }, signal);
+    return { bytes: Number(found.size), mime: mimeTypeOf(path), sha256, path: onDisk, content: null };
+  }
+}
+
+/** The content of a file that is small enough; null for a larger one. */
+async function readInline({ at, parts: { path } }: ReadableFile): Promise<ReplyOf<typeof readFile> | null> {
+  await using handle = await openForReading(at);
+  for (let attempt = 0; attempt < READ_ATTEMPTS; attempt += 1) {
+    const before = await handle.stat({ bigint: true });
+    const bytes = before.size > LIMITS.inlineFileBytes ? null : await readUpTo(handle, LIMITS.inlineFileBytes);
+    if (bytes === null) return null;
+    if (stampOf(before) !== stampOf(await handle.stat({ bigint: true }))) continue;
+    return {
+      bytes: bytes.length,
+      mime: mimeTypeOf(path),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      path: null,
+      content: asText(bytes),
+    };
+  }
+  throw beingWritten(path);
+}
+
+/** All bytes of a file; null when there are more than `maxBytes`. */
+async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer | null> {
+  const buffer = Buffer.allocUnsafe(maxBytes + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    length += bytesRead;
+    if (length > maxBytes) return null;
+    if (bytesRead === 0) return buffer.subarray(0, length);
+  }
+}
+
+function asText(bytes: Buffer): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');
+  return `[binary file, ${bytes.length} bytes, base64]\n${bytes.toString('base64')}`;
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@workspace-graph/bus';
+import {
+  type Caller,
+  type Envelope,
+  findPlaces,
+  type InputOf,
+  type NodePlace,
+  type Operation,
+  type OutputOf,
+  RawJson,
+  ServiceError,
+} from '@workspace-graph/contracts';
+
+/** On whose behalf the device asks: the envelope of the call that it answers, or null for its own work. */
+export type Asker = Envelope | null;
+
+/** What the device asks of the file service, over the bus. */
+export class FileService {
+  constructor(private readonly bus: Pick<Bus, 'call'>) {}
+
+  /** Calls an operation of the file service for `asker`. @throws ServiceError as the operation tells */
+  async call<Op extends Operation>(
+    operation: Op,
+    input: InputOf<Op>,
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<OutputOf<Op>> {
+    const envelope: Envelope = asker
+      ? { ...asker, callId: randomUUID() }
+      : { callId: randomUUID(), requestId: randomUUID(), caller: null };
+    const reply = await this.bus.call(operation, input, envelope, signal ? { signal } : {});
+    return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
+  }
+
+  /**
+   * The node as the asker sees it.
+   * @throws ServiceError NODE_NOT_FOUND, absent and hidden alike
+   */
+  async place(nodeId: string, asker: Asker): Promise<NodePlace> {
+    const { places } = await this.call(findPlaces, { node_ids: [nodeId] }, asker);
+    const [place] = places;
+    if (!place) throw nodeNotFound(nodeId);
+    return place;
+  }
+
+  /**
+   * The same, for a change on the node.
+   * @throws ServiceError NODE_NOT_FOUND; FORBIDDEN to a caller who may only read it
+   */
+  async writablePlace(nodeId: string, asker: Asker): Promise<NodePlace> {
+    const place = await this.place(nodeId, asker);
+    if (place.level !== 'write')
+      throw new ServiceError('FORBIDDEN', `You may read the node ${nodeId} and not write on it.`, { node_id: nodeId });
+    return place;
+  }
+}
+
+export function nodeNotFound(nodeId: string): ServiceError {
+  return new ServiceError('NODE_NOT_FOUND', `There is no node ${nodeId} that you may see.`, { node_id: nodeId });
+}
+
+export function fileNotFound(details: Readonly<Record<string, unknown>>): ServiceError {
+  const which = details['file_id'] ?? details['path'];
+  return new ServiceError('FILE_NOT_FOUND', `There is no file ${String(which)} that you may see.`, details);
+}
+
+export function noMirror(nodeId: string): ServiceError {
+  return new ServiceError('NO_MIRROR', `The node ${nodeId} has no folder on this device.`, { node_id: nodeId });
+}
+
+/** The caller of a call that must have one. */
+export function callerOf({ caller }: Envelope): Caller {
+  if (!caller) throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
+  return caller;
+}

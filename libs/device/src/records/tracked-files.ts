@@ -1,0 +1,212 @@
+import {
+  applyFileChanges,
+  type FileChange,
+  type FileChangeResult,
+  type FileRecord,
+  LIMITS,
+} from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import type { DeviceStore, FileState } from '../store/device-store.js';
+import type { Asker, FileService } from './file-service.js';
+
+/** A file on disk whose content was read. */
+export interface SeenContent {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly mimeType: string;
+  /** Time of the last change, ISO 8601 in UTC. */
+  readonly modifiedAt: string;
+  /** As `FileState.stamp` and `FileState.inode`. */
+  readonly stamp: string | null;
+  readonly inode: string | null;
+}
+
+/**
+ * What is true of a file from now on. `file` is what the device knew before. With `expectedVersion` it is refused with
+ * CONFLICT when the record has another version.
+ */
+export type FileDelta =
+  /** `fileId` is the one that a file had which comes back; it gets it again unless that is in use. */
+  | { readonly kind: 'register'; readonly path: string; readonly seen: SeenContent; readonly fileId?: string }
+  | { readonly kind: 'update'; readonly file: FileState; readonly seen: SeenContent; readonly expectedVersion?: number }
+  /** `toNodeId` moves it to another node, whose folder is on this device too. */
+  | {
+      readonly kind: 'move';
+      readonly file: FileState;
+      readonly path: string;
+      readonly seen: SeenContent;
+      readonly toNodeId?: string;
+      readonly expectedVersion?: number;
+    }
+  | {
+      readonly kind: 'remove';
+      readonly file: FileState;
+      readonly tombstone: boolean;
+      readonly expectedVersion?: number;
+    }
+  /** The content is the known one; only the stamp or the inode is another. Stays on this device. */
+  | { readonly kind: 'touch'; readonly file: FileState; readonly seen: SeenContent }
+  /** A pushed file is absent: its record stays. Stays on this device. */
+  | { readonly kind: 'gone'; readonly file: FileState };
+
+export type DeltaResult = { readonly file: FileRecord | null } | { readonly refused: string; readonly message: string };
+
+export interface DeltaOptions {
+  /** Name of the operation for the audit trail. */
+  readonly action: string;
+  readonly asker: Asker;
+  /** True: one refusal refuses all and is thrown. Then there are at most `LIMITS.filesPerChange` deltas. */
+  readonly strict: boolean;
+}
+
+/** Told after records and registry agree again. */
+export interface FilesChanged {
+  readonly nodeId: string;
+  /** Registered, with new content, or at a new path. */
+  readonly changed: readonly FileState[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * The one way by which what is on this disk becomes true in the graph: first the records, which all devices share, then
+ * the registry of this device, then those who listen. After a crash in between, the next scan finds the same deltas
+ * again, and applying them twice changes nothing. Call it while the node is locked.
+ */
+export class TrackedFiles {
+  private readonly listeners = new Set<(change: FilesChanged) => void>();
+
+  constructor(
+    private readonly service: FileService,
+    private readonly store: DeviceStore,
+  ) {}
+
+  /** Returns the function that ends listening. */
+  onChange(listener: (change: FilesChanged) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Lets the registry tell what records were found to tell, and then those who listen. */
+  follow(change: FilesChanged): void {
+    this.store.changeFiles({ put: change.changed, remove: change.removed });
+    this.tell(change);
+  }
+
+  /** @throws ServiceError of the file service; with `strict` also the first refusal */
+  async apply(nodeId: string, deltas: readonly FileDelta[], options: DeltaOptions): Promise<DeltaResult[]> {
+    const results: DeltaResult[] = [];
+    for (let start = 0; start < deltas.length; start += LIMITS.filesPerChange)
+      results.push(...(await this.applyChunk(nodeId, deltas.slice(start, start + LIMITS.filesPerChange), options)));
+    return results;
+  }
+
+  private async applyChunk(
+    nodeId: string,
+    deltas: readonly FileDelta[],
+    options: DeltaOptions,
+  ): Promise<DeltaResult[]> {
+    const answers = await this.applyShared(nodeId, deltas, options);
+    const put: FileState[] = [];
+    const remove: string[] = [];
+    const results = deltas.map((delta, index): DeltaResult => {
+      const answer = answers[index] ?? { file: null };
+      if ('refused' in answer) return answer;
+      const state = stateAfter(nodeId, delta, answer.file);
+      if (state) put.push(state);
+      if ('file' in delta && delta.file.fileId !== state?.fileId) remove.push(delta.file.fileId);
+      return { file: answer.file };
+    });
+    if (put.length > 0 || remove.length > 0) this.follow({ nodeId, changed: put, removed: remove });
+    return results;
+  }
+
+  /** One answer for each delta; null for those that stay on this device. */
+  private async applyShared(
+    nodeId: string,
+    deltas: readonly FileDelta[],
+    { action, asker, strict }: DeltaOptions,
+  ): Promise<(FileChangeResult | null)[]> {
+    const changes = deltas.map(changeOf);
+    const shared = changes.filter((change) => change !== null);
+    if (shared.length === 0) return [];
+    const input = { node_id: nodeId, action, changes: shared, strict };
+    const answers = (await this.service.call(applyFileChanges, input, asker)).results[Symbol.iterator]();
+    return changes.map((change) => (change === null ? null : (answers.next().value ?? null)));
+  }
+
+  private tell(change: FilesChanged): void {
+    for (const listener of this.listeners) listener(change);
+  }
+}
+
+function changeOf(delta: FileDelta): FileChange | null {
+  switch (delta.kind) {
+    case 'register':
+      return {
+        kind: 'register',
+        path: delta.path,
+        ...contentOf(delta.seen),
+        ...(delta.fileId === undefined ? {} : { file_id: delta.fileId }),
+      };
+    case 'update':
+      return { kind: 'update', file_id: delta.file.fileId, ...contentOf(delta.seen), ...versionOf(delta) };
+    case 'move':
+      return {
+        kind: 'move',
+        file_id: delta.file.fileId,
+        path: delta.path,
+        ...(delta.toNodeId === undefined ? {} : { node_id: delta.toNodeId }),
+        ...versionOf(delta),
+      };
+    case 'remove':
+      return { kind: 'remove', file_id: delta.file.fileId, tombstone: delta.tombstone, ...versionOf(delta) };
+    case 'touch':
+    case 'gone':
+      return null;
+  }
+}
+
+function versionOf({ expectedVersion }: { readonly expectedVersion?: number }) {
+  return expectedVersion === undefined ? {} : { expected_version: expectedVersion };
+}
+
+function contentOf(seen: SeenContent) {
+  return {
+    sha256: seen.sha256,
+    size_bytes: seen.sizeBytes,
+    mime_type: seen.mimeType,
+    modified_at: seen.modifiedAt,
+  };
+}
+
+/** What the device knows after a delta; null for a file that it knows no more. */
+function stateAfter(nodeId: string, delta: FileDelta, record: FileRecord | null): FileState | null {
+  switch (delta.kind) {
+    case 'register':
+    case 'update':
+    case 'move': {
+      if (!record) return null;
+      const before = delta.kind === 'register' ? null : delta.file;
+      return {
+        fileId: record.id,
+        nodeId: record.node_id,
+        path: record.path,
+        pathKey: pathKey(record.path),
+        sha256: delta.seen.sha256,
+        sizeBytes: delta.seen.sizeBytes,
+        stamp: delta.seen.stamp,
+        inode: delta.seen.inode,
+        isDeleted: false,
+        wasPushed: record.last_pushed_at !== null,
+        lastSyncedHash: before?.lastSyncedHash ?? null,
+        version: record.version,
+      };
+    }
+    case 'touch':
+      return { ...delta.file, nodeId, stamp: delta.seen.stamp, inode: delta.seen.inode, isDeleted: false };
+    case 'gone':
+      return { ...delta.file, nodeId, stamp: null, inode: null, isDeleted: true };
+    case 'remove':
+      return null;
+  }
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import {
+  listRemotes,
+  type OutputOf,
+  pullFile,
+  resolveFile,
+  ServiceError,
+  setRoutingPolicy,
+  setupRemote,
+  snapshotDocument,
+  storeFile,
+  syncNode,
+} from '@workspace-graph/contracts';
+import { type HandlerOptions, Handles } from '@workspace-graph/platform';
+
+/** An input that lacks something is refused for the same reason as a whole one. */
+const ANY: HandlerOptions = { anyInput: true };
+
+/** What a local workspace answers about remote storage: it has none, whatever is asked of which node or file. */
+@Injectable()
+export class RemoteHandlers {
+  @Handles(listRemotes)
+  async list(): Promise<OutputOf<typeof listRemotes>> {
+    return { remotes: [] };
+  }
+
+  @Handles(setupRemote, ANY)
+  setUp(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(setRoutingPolicy, ANY)
+  setRouting(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(storeFile, ANY)
+  store(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(pullFile, ANY)
+  pull(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(snapshotDocument, ANY)
+  snapshot(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(syncNode, ANY)
+  sync(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(resolveFile, ANY)
+  resolve(): Promise<never> {
+    return refuse();
+  }
+}
+
+/** Looks at nothing of the input, so that the answer tells nothing of any node or file. */
+async function refuse(): Promise<never> {
+  throw new ServiceError(
+    'LOCAL_MODE_NO_REMOTE',
+    'This is a local workspace: it has no remote storage, so nothing was done. Files stay on this device.',
+  );
+}

@@ -1,0 +1,355 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { SECTIONS } from '@workspace-graph/contracts';
+import { type Collision, isSection, parseFilePath, pathKey, pickNames, planScan } from '@workspace-graph/domain';
+import type { DeviceParts } from '../device-parts.js';
+import type { WholeScan } from '../mirrors/mirrors.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
+import type { AbsentSections } from './absent-sections.js';
+import { ContentReader, type Scanned } from './content-reader.js';
+import type { WalkEnd, WalkedFile, WalkOrder, WalkPart } from './disk-walk.js';
+import type { ScanThreads } from './scan-threads.js';
+import { type ScanStepOf, StepWriter } from './step-writer.js';
+
+/** Files that are to hold still before they are read. */
+export interface Settle {
+  /** Age in which nothing may have changed. */
+  readonly windowMs: number;
+  /** Stamps that were seen at least that long ago: the same stamp again means that the file holds still. */
+  readonly before: ReadonlyMap<string, string>;
+}
+
+export interface PassOptions {
+  readonly row: MirrorRow;
+  /** Paths within the node with what lies under them; null for all. */
+  readonly scope: readonly string[] | null;
+  readonly settle: Settle | null;
+  readonly progress: Pick<WholeScan, 'isCheck' | 'seen' | 'toRead'>;
+  readonly absences: AbsentSections;
+}
+
+export interface PassResult {
+  /** Paths to be looked at again soon, with the stamp they had: they were being written, or changed meanwhile. */
+  readonly again: ReadonlyMap<string, string>;
+  /** Those of them whose content is not known yet. */
+  readonly unread: ReadonlySet<string>;
+  /** By path, what could not be taken in and why. */
+  readonly failures: ReadonlyMap<string, string>;
+  /** What was looked at, with what lies under it; null for all. */
+  readonly looked: ReadonlySet<string> | null;
+  /** True when the file service refused work that is to be tried again. */
+  readonly isIncomplete: boolean;
+  /** When to look at all of it again, in milliseconds of the clock: then an absence counts. Null for no such time. */
+  readonly recheckAt: number | null;
+  /** How long it took to compare the folder with what was known, without reading contents. */
+  readonly surveyMs: number;
+}
+
+interface Survey {
+  readonly found: WalkedFile[];
+  readonly missing: FileState[];
+}
+
+const ATTEMPTS = 3;
+const ABSENT_SECTION = 'The folder is not there. Its files count as deleted unless it is back within ten seconds.';
+const STEPS_AT_ONCE = 1_000;
+const LOOKUPS_AT_ONCE = 1_000;
+const PRINTABLE_ASCII = /^[ -~]+$/;
+/** One look at a mirror, or at some paths of it, and what follows from it. */
+export class ScanPass {
+  private readonly again = new Map<string, string>();
+  private readonly failures = new Map<string, string>();
+  /** Of what was found, the known files that are on disk under their own paths, by key. */
+  private readonly present = new Map<string, FileState>();
+  private readonly reader: ContentReader;
+  private readonly writer: StepWriter;
+  private readonly nodeId: string;
+  /** What is looked at, as it stands on disk; null for all. What was in doubt is looked at every time. */
+  private scopes: readonly string[] | null = null;
+  private scope: ReadonlySet<string> = new Set();
+  /** What may come back: nothing in it counts as deleted. */
+  private readonly held = new Set<string>();
+  private recheckAt: number | null = null;
+
+  constructor(
+    private readonly parts: DeviceParts,
+    private readonly threads: ScanThreads,
+    private readonly options: PassOptions,
+  ) {
+    this.nodeId = options.row.nodeId;
+    const findings = { row: options.row, again: this.again, failures: this.failures };
+    this.reader = new ContentReader(threads, { ...findings, progress: options.progress });
+    this.writer = new StepWriter(parts, threads, findings);
+  }
+
+  /** @throws Error when a thread was ended or the root vanished */
+  async run(): Promise<PassResult> {
+    const doubts = await this.writer.settleDoubts();
+    if (!doubts) return this.nothing();
+    const { scope } = this.options;
+    this.scopes = scope && outermost([...scope, ...doubts]);
+    this.scope = new Set(this.scopes?.map((path) => path.normalize('NFC')));
+    const startMs = performance.now();
+    const { found, missing } = await this.survey();
+    const surveyMs = performance.now() - startMs;
+    const candidates = await this.select(found, missing);
+    this.noteWork(candidates.length, missing.length);
+    const { entangled, plain } = this.untangle(candidates, missing);
+    const isComplete = (await this.settleEntangled(entangled, missing)) && (await this.registerPlain(plain));
+    if (isComplete) this.writer.doubts.drop([...doubts]);
+    for (const path of this.writer.doubts.open) this.again.set(path, '');
+    return {
+      again: new Map([...this.reader.racy, ...this.again]),
+      unread: new Set(this.again.keys()),
+      failures: this.failures,
+      isIncomplete: !isComplete,
+      looked: this.scopes && this.scope,
+      recheckAt: this.recheckAt,
+      surveyMs,
+    };
+  }
+
+  private noteWork(toRead: number, missing: number): void {
+    const { progress } = this.options;
+    progress.toRead = toRead;
+    if (toRead + missing > 0) progress.isCheck = false;
+  }
+
+  private nothing(): PassResult {
+    const nothing = { again: new Map(), unread: new Set<string>(), looked: new Set<string>() };
+    return { ...nothing, failures: this.failures, isIncomplete: true, recheckAt: null, surveyMs: 0 };
+  }
+
+  // What is on disk
+
+  private async survey(): Promise<Survey> {
+    const orders = this.walkOrders();
+    for (let attempt = 1; ; attempt += 1) {
+      const { found, ends } = await this.walk(orders);
+      if (attempt < ATTEMPTS && ends.some(({ isRestless }) => isRestless)) continue;
+      for (const { path, message } of ends.flatMap(({ problems }) => problems)) this.failures.set(path, message);
+      this.hold(ends);
+      const missing = ends.flatMap((end) => end.missing).flatMap((path) => this.knownFile(path) ?? []);
+      return { found, missing: [...missing, ...(await this.missingElsewhere(found))] };
+    }
+  }
+
+  /** Links and sections that are away may be somebody's work of a moment. */
+  private hold(ends: readonly WalkEnd[]): void {
+    for (const link of ends.flatMap(({ links }) => links)) this.held.add(link);
+    const { absences } = this.options;
+    const absent = new Set(ends.flatMap(({ absentSections }) => absentSections));
+    for (const section of SECTIONS)
+      if (!absent.has(section) && this.isInScope(section)) absences.isBack(this.nodeId, section);
+    for (const section of absent) {
+      const dueAt = absences.dueAt(this.nodeId, section);
+      if (dueAt <= Date.now()) continue;
+      this.held.add(section);
+      this.failures.set(section, ABSENT_SECTION);
+      this.recheckAt = Math.min(this.recheckAt ?? dueAt, dueAt);
+    }
+  }
+
+  private async walk(orders: readonly WalkOrder[]): Promise<{ found: WalkedFile[]; ends: WalkEnd[] }> {
+    const found: WalkedFile[] = [];
+    const seen = orders.map(() => 0);
+    const take =
+      (index: number) =>
+      (part: WalkPart): void => {
+        for (const file of part.found) found.push(file);
+        seen[index] = part.seen;
+        this.options.progress.seen = seen.reduce((a, b) => a + b);
+      };
+    const walks = orders.map((order, index) =>
+      index === 0 ? this.threads.walk(order, take(index)) : this.threads.walkBeside(order, take(index)),
+    );
+    const ends = await Promise.allSettled(walks);
+    return { found, ends: ends.map((end) => resultOf(end)) };
+  }
+
+  /** Of a large mirror each half is an order of its own. */
+  private walkOrders(): WalkOrder[] {
+    const pages = this.packedKnown();
+    const { path: root } = this.options.row;
+    const scope = this.scopes ?? SECTIONS;
+    const half = Math.floor(pages.length / 2);
+    const middle = pages[half]?.split('\t', 1)[0] ?? '';
+    // Other characters have another order in the database than here.
+    const isSplit = this.scopes === null && half > 0 && PRINTABLE_ASCII.test(middle);
+    if (!isSplit) return [{ root, scope, known: pages.join('\n') }];
+    return [
+      { root, scope, known: pages.slice(0, half).join('\n'), range: { from: null, to: middle } },
+      { root, scope, known: pages.slice(half).join('\n'), range: { from: middle, to: null } },
+    ];
+  }
+
+  private packedKnown(): string[] {
+    const { scans } = this.parts.store;
+    const scopes = this.scopes?.map((scope) => scope.normalize('NFC')) ?? [undefined];
+    return scopes.flatMap((scope) => [...scans.knownLines(this.nodeId, scope)].map(({ text }) => text));
+  }
+
+  /** Known files outside the scope whose name or inode was found inside of it: they may have moved here. */
+  private async missingElsewhere(found: readonly WalkedFile[]): Promise<FileState[]> {
+    if (!this.scopes) return [];
+    const { store } = this.parts;
+    const suspects = new Map<string, FileState>();
+    for (const { path, inode } of found) {
+      const same = inode === null ? [] : store.filesByInode(this.nodeId, inode);
+      const twin = store.fileAt(this.nodeId, pathKey(path));
+      for (const file of twin ? [...same, twin] : same)
+        if (!file.isDeleted && !this.isInScope(file.path)) suspects.set(file.path, file);
+    }
+    const paths = [...suspects.keys()];
+    const stats = paths.length === 0 ? [] : await this.threads.stat(this.options.row.path, paths);
+    return [...suspects.values()].filter((_, index) => stats[index] === null);
+  }
+
+  private knownFile(path: string): FileState | null {
+    const file = this.parts.store.fileAt(this.nodeId, pathKey(path));
+    return file?.path === path && !file.isDeleted ? file : null;
+  }
+
+  private isInScope(path: string): boolean {
+    return this.scopes === null || isWithinAny(path, this.scope);
+  }
+
+  // What of it is to be read
+
+  private async select(found: readonly WalkedFile[], missing: readonly FileState[]): Promise<WalkedFile[]> {
+    const { store } = this.parts;
+    const absent = new Set(missing.map(({ path }) => path));
+    const leftOut = store.untrackedKeys(this.nodeId);
+    const named: WalkedFile[] = [];
+    for (let start = 0; start < found.length; start += LOOKUPS_AT_ONCE) {
+      await breathe();
+      const part = found.slice(start, start + LOOKUPS_AT_ONCE).filter((file) => this.hasValidName(file));
+      const keys = part.map(({ path }) => pathKey(path));
+      named.push(...part.filter((_, index) => !leftOut.has(keys[index] ?? '')));
+      for (const file of store.filesAt(this.nodeId, keys).values())
+        if (!file.isDeleted && !absent.has(file.path)) this.present.set(file.pathKey, file);
+    }
+    const { picked, collisions } = pickNames(named, (key) => this.present.get(key) ?? null);
+    for (const collision of collisions) this.failures.set(collision.path, collisionMessage(collision));
+    return picked.filter((file) => this.isSettled(file));
+  }
+
+  private hasValidName({ path }: WalkedFile): boolean {
+    const parsed = parseFilePath(path);
+    if (!('problem' in parsed)) return true;
+    if (isSection(path.split('/')[0] ?? '')) this.failures.set(path, `Its path ${parsed.problem}.`);
+    return false;
+  }
+
+  private isSettled({ path, stamp, mtimeMs }: WalkedFile): boolean {
+    const { settle } = this.options;
+    const ageMs = Date.now() - mtimeMs;
+    // A time in the future tells nothing about when the file was changed.
+    if (!settle || ageMs >= settle.windowMs || settle.before.get(path) === stamp) return true;
+    this.again.set(path, stamp);
+    return false;
+  }
+
+  /** Parts files that may have moved, or whose names moved, from those that concern nobody else. */
+  private untangle(
+    candidates: readonly WalkedFile[],
+    missing: readonly FileState[],
+  ): { entangled: WalkedFile[]; plain: WalkedFile[] } {
+    const inodes = new Set(candidates.map(({ inode }) => inode));
+    const sources = new Set(missing.map(({ inode }) => inode));
+    const keys = new Set(missing.map((file) => file.pathKey));
+    const displaced = new Set<string>();
+    for (const { path, inode } of candidates) {
+      const file = this.present.get(pathKey(path));
+      if (file?.path !== path || !file.inode || file.inode === inode || !inodes.has(file.inode)) continue;
+      sources.add(file.inode);
+      displaced.add(path);
+    }
+    sources.delete(null);
+    const isEntangled = ({ path, inode }: WalkedFile): boolean =>
+      sources.has(inode) || displaced.has(path) || keys.has(pathKey(path));
+    return {
+      entangled: candidates.filter(isEntangled),
+      plain: candidates.filter((file) => !isEntangled(file)),
+    };
+  }
+
+  // What follows from it
+
+  private async settleEntangled(entangled: readonly WalkedFile[], missing: readonly FileState[]): Promise<boolean> {
+    const read: Scanned[] = [];
+    for await (const part of this.reader.readAll(entangled)) read.push(...part);
+    const unread = this.inodesOfAgain(entangled, read);
+    const gone = missing.filter(({ inode, path }) => {
+      const isWaiting = inode !== null && unread.has(inode);
+      if (isWaiting) this.again.set(path, '');
+      return !isWaiting;
+    });
+    const steps = this.plan(read, gone);
+    const counted = steps.filter((step) => this.isCertain(step));
+    for (let start = 0; start < counted.length; start += STEPS_AT_ONCE)
+      if (!(await this.writer.write(counted.slice(start, start + STEPS_AT_ONCE)))) return false;
+    return true;
+  }
+
+  /** Before a folder was scanned once, nobody knows whether all of it is there. */
+  private isCertain(step: ScanStepOf): boolean {
+    if (step.kind !== 'remove' && step.kind !== 'gone') return true;
+    const { path } = step.file;
+    if (isWithinAny(path, this.held)) return false;
+    return this.options.row.scannedAt !== null || this.writer.doubts.wasSettled(path);
+  }
+
+  /** A file that is not read yet may be the one that is missing elsewhere. */
+  private inodesOfAgain(
+    entangled: readonly WalkedFile[],
+    read: readonly { readonly path: string }[],
+  ): ReadonlySet<string | null> {
+    const done = new Set(read.map(({ path }) => path));
+    return new Set(entangled.filter(({ path }) => !done.has(path)).map(({ inode }) => inode));
+  }
+
+  private async registerPlain(plain: readonly WalkedFile[]): Promise<boolean> {
+    let waiting: Scanned[] = [];
+    for await (const part of this.reader.readAll(plain)) {
+      waiting.push(...part);
+      if (waiting.length < STEPS_AT_ONCE) continue;
+      if (!(await this.writer.write(this.plan(waiting, [])))) return false;
+      waiting = [];
+    }
+    return waiting.length === 0 || this.writer.write(this.plan(waiting, []));
+  }
+
+  private plan(read: readonly Scanned[], missing: readonly FileState[]): ScanStepOf[] {
+    const { store } = this.parts;
+    const keys = new Set(read.map(({ path }) => pathKey(path)));
+    const known = store.filesAt(this.nodeId, [...keys]);
+    const knownAt = (key: string): FileState | null =>
+      keys.has(key) ? (known.get(key) ?? null) : store.fileAt(this.nodeId, key);
+    return planScan({ read, missing, knownAt });
+  }
+}
+
+function resultOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
+}
+
+/** Whether a path or a folder above it is one of these. */
+export function isWithinAny(path: string, folders: { has(path: string): boolean }): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+    if (folders.has(path.slice(0, end))) return true;
+  return false;
+}
+
+/** Paths without those that lie under another one of them, and without twins in another form of characters. */
+export function outermost(paths: Iterable<string>): string[] {
+  const byForm = new Map([...paths].map((path) => [path.normalize('NFC'), path]));
+  return [...byForm].flatMap(([path, onDisk]) => {
+    const above = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    return isWithinAny(above, byForm) ? [] : [onDisk];
+  });
+}
+
+function collisionMessage({ taken }: Collision): string {
+  return `Its name differs only by case or form of characters from ${taken}, so that it could not be told from it everywhere; rename one of them.`;
+}

@@ -1,0 +1,148 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  type FileHit,
+  findFiles,
+  findPlaces,
+  LIMITS,
+  type OutputOf,
+  type ParsedInputOf,
+  type PlacedFile,
+  ServiceError,
+  type searchFiles,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import { filePathParts } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { FileIndexer } from './file-indexer.js';
+import type { FoundFile, IndexSearch } from './index/index-messages.js';
+import { IndexThread } from './index/index-thread.js';
+import { type Term, termsOf } from './search-query.js';
+
+/** Hits read from the index at once: few at first, then as many as can be asked about. */
+const FIRST_HITS = 200;
+const MORE_HITS = LIMITS.filesPerChange;
+
+interface Search {
+  readonly terms: readonly Term[];
+  readonly nodeId: string | undefined;
+  readonly envelope: Envelope;
+}
+
+/** Searches the files of this device for a caller, who meets only those of nodes that he sees. */
+@Injectable()
+export class FileSearch {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(IndexThread) private readonly index: IndexThread,
+    @Inject(FileIndexer) private readonly indexer: FileIndexer,
+  ) {}
+
+  /** @throws ServiceError VALIDATION_FAILED for a query without a word, NODE_NOT_FOUND */
+  async search(
+    { query, node_id: nodeId, limit }: ParsedInputOf<typeof searchFiles>,
+    envelope: Envelope,
+  ): Promise<OutputOf<typeof searchFiles>> {
+    const terms = termsOf(query);
+    if (terms.length === 0)
+      throw validationFailed([{ path: 'query', message: 'must have a word: letters or digits to look for' }]);
+    if (nodeId !== undefined) await this.parts.service.place(nodeId, envelope);
+    const found = await this.visible({ terms, nodeId, envelope }, limit + 1);
+    const hits = found.slice(0, limit);
+    const ids = hits.map(({ file }) => file.id);
+    const snippets = ids.length === 0 ? [] : await this.ask(() => this.index.snippets(ids, terms));
+    return {
+      hits: hits.map((hit, index) => hitOf(hit, snippets[index] ?? null)),
+      complete: found.length <= limit,
+      indexing: await this.indexing(nodeId, envelope),
+    };
+  }
+
+  /** The first `count` hits that the caller may see, in order. */
+  private async visible({ terms, nodeId, envelope }: Search, count: number): Promise<PlacedFile[]> {
+    const nodes = new VisibleNodes(this.parts, envelope);
+    const visible = new Map<string, PlacedFile>();
+    for (let [offset, limit] = [0, FIRST_HITS]; ; [offset, limit] = [offset + limit, MORE_HITS]) {
+      const search: IndexSearch = { terms, limit, offset, ...(nodeId !== undefined && { nodeId }) };
+      const found = await this.ask(() => this.index.search(search));
+      await this.addFiles(visible, await nodes.filter(found), { count, nodeId, envelope });
+      if (visible.size >= count || found.length < limit) return [...visible.values()];
+    }
+  }
+
+  /** Adds candidates that are tracked and seen until there are `count`. */
+  private async addFiles(
+    visible: Map<string, PlacedFile>,
+    candidates: readonly FoundFile[],
+    { count, nodeId, envelope }: Omit<Search, 'terms'> & { readonly count: number },
+  ): Promise<void> {
+    for (let at = 0; at < candidates.length && visible.size < count; ) {
+      const ids = candidates.slice(at, at + count - visible.size).map(({ fileId }) => fileId);
+      at += ids.length;
+      const placed = await this.filesOf(ids, envelope);
+      for (const hit of placed) if (nodeId === undefined || hit.place.node_id === nodeId) visible.set(hit.file.id, hit);
+    }
+  }
+
+  /** Records in the order of the ids; those that are gone or hidden are left out. */
+  private async filesOf(ids: readonly string[], envelope: Envelope): Promise<PlacedFile[]> {
+    const { files } = await this.parts.service.call(findFiles, { ids: [...ids] }, envelope);
+    const byId = new Map(files.map((placed) => [placed.file.id, placed]));
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+
+  /** Files that wait, of nodes that the caller sees and of no others. */
+  private async indexing(nodeId: string | undefined, envelope: Envelope): Promise<number> {
+    if (nodeId !== undefined) return this.indexer.waitingOf(nodeId);
+    const waiting = this.indexer.waitingNodes().map((id) => ({ nodeId: id }));
+    const seen = await new VisibleNodes(this.parts, envelope).filter(waiting);
+    return seen.reduce((sum, node) => sum + this.indexer.waitingOf(node.nodeId), 0);
+  }
+
+  private async ask<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (cause) {
+      throw new ServiceError('SERVICE_UNAVAILABLE', 'The search index of this device does not answer.', undefined, {
+        cause,
+      });
+    }
+  }
+}
+
+/** Which nodes a caller sees, asked once per node within one call. */
+class VisibleNodes {
+  private readonly known = new Map<string, boolean>();
+
+  constructor(
+    private readonly parts: DeviceParts,
+    private readonly envelope: Envelope,
+  ) {}
+
+  /** Those whose node has its folder here and is seen, in the same order. */
+  async filter<T extends Pick<FoundFile, 'nodeId'>>(items: readonly T[]): Promise<T[]> {
+    const asked = [...new Set(items.map(({ nodeId }) => nodeId))].filter((nodeId) => !this.known.has(nodeId));
+    const here = asked.filter((nodeId) => this.parts.store.mirror(nodeId) !== null);
+    for (const nodeId of asked) this.known.set(nodeId, false);
+    for (let start = 0; start < here.length; start += LIMITS.filesPerChange) {
+      const node_ids = here.slice(start, start + LIMITS.filesPerChange);
+      const { places } = await this.parts.service.call(findPlaces, { node_ids }, this.envelope);
+      for (const { node_id } of places) this.known.set(node_id, true);
+    }
+    return items.filter(({ nodeId }) => this.known.get(nodeId));
+  }
+}
+
+function hitOf({ file, place }: PlacedFile, snippet: string | null): FileHit {
+  return {
+    file_id: file.id,
+    node_id: place.node_id,
+    node_name: place.name,
+    node_type: place.type,
+    filename: filePathParts(file.path).filename,
+    path: file.path,
+    mime_type: file.mime_type,
+    modified_at: file.modified_at,
+    snippet,
+  };
+}

@@ -1,0 +1,18 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type OutputOf, type ParsedInputOf, searchFiles } from '@workspace-graph/contracts';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { FileSearch } from './file-search.js';
+
+/** Searching in the files of this device. */
+@Injectable()
+export class SearchHandlers {
+  constructor(@Inject(FileSearch) private readonly files: FileSearch) {}
+
+  @Handles(searchFiles)
+  searchFiles(
+    input: ParsedInputOf<typeof searchFiles>,
+    { envelope }: OperationContext,
+  ): Promise<OutputOf<typeof searchFiles>> {
+    return this.files.search(input, envelope);
+  }
+}

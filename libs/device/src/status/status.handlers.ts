@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { fileStatus, type OutputOf, type ParsedInputOf, validationFailed } from '@workspace-graph/contracts';
+import { parseSubpath } from '@workspace-graph/domain';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { Mirrors } from '../mirrors/mirrors.js';
+import { callerOf } from '../records/file-service.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { tellMirror } from './mirror-status.js';
+import { StatusBuckets, type StatusFilter } from './status-buckets.js';
+
+type Input = ParsedInputOf<typeof fileStatus>;
+
+/** Tells the state of files. Looks at registry and folders, asks nobody but for what the caller may see, changes nothing. */
+@Injectable()
+export class StatusHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(Mirrors) private readonly mirrors: Mirrors,
+  ) {}
+
+  @Handles(fileStatus)
+  async status(input: Input, { envelope, signal }: OperationContext): Promise<OutputOf<typeof fileStatus>> {
+    const buckets = new StatusBuckets(filterOf(input));
+    const home = callerOf(envelope).home_node_id ?? null;
+    for (const row of await this.rowsOf(input.node_id, envelope)) {
+      const state = await this.mirrors.stateOf(row);
+      // The folder of another node is not the place in which an agent with a home node works.
+      const showsPaths = home === null || home === row.nodeId;
+      const mirror = { row, state, showsPaths, discovers: input.include_discovery };
+      await tellMirror(mirror, { store: this.parts.store, buckets, signal });
+    }
+    return buckets.answer();
+  }
+
+  /** Mirrors of nodes that the caller sees, by path; of one node when it is named. */
+  private async rowsOf(nodeId: string | undefined, asker: OperationContext['envelope']): Promise<MirrorRow[]> {
+    if (nodeId === undefined) return (await this.mirrors.placed(asker)).map(({ row }) => row);
+    await this.parts.service.place(nodeId, asker);
+    const row = this.mirrors.of(nodeId);
+    return row ? [row] : [];
+  }
+}
+
+function filterOf({ classes, path_prefix, remote_name, limit, offset }: Input): StatusFilter {
+  return {
+    // No file of a local workspace lies on a remote.
+    classes: remote_name === undefined ? (classes ?? null) : [],
+    pathPrefix: path_prefix === undefined ? null : prefixOf(path_prefix),
+    limit,
+    offset,
+  };
+}
+
+/** A slash at the end says no more than the folder itself. */
+function prefixOf(text: string): string {
+  const parsed = parseSubpath(text.replace(/\/$/, ''));
+  if ('problem' in parsed) throw validationFailed([{ path: 'path_prefix', message: parsed.problem }]);
+  return parsed.value;
+}

@@ -1,0 +1,69 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** One step from a version of the store to the next; steps that were released are never edited. */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE local_mirrors (
+    node_id TEXT PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    identity TEXT NOT NULL,
+    scanned_at TEXT,
+    created_at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE file_state (
+    file_id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    path_key TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    stamp TEXT,
+    inode TEXT,
+    is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
+    was_pushed INTEGER NOT NULL CHECK (was_pushed IN (0, 1)),
+    last_synced_hash TEXT,
+    version INTEGER NOT NULL,
+    UNIQUE (node_id, path_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX file_state_path ON file_state (node_id, path);
+  CREATE INDEX file_state_inode ON file_state (node_id, inode);
+  CREATE TABLE trash (
+    id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    file_id TEXT,
+    path TEXT NOT NULL,
+    reason TEXT NOT NULL CHECK (reason IN ('deleted', 'replaced')),
+    sha256 TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    trashed_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX trash_node ON trash (node_id, id);
+  CREATE INDEX trash_file ON trash (file_id);
+  CREATE INDEX trash_age ON trash (trashed_at);
+  CREATE TABLE untracked (
+    node_id TEXT NOT NULL,
+    path_key TEXT NOT NULL,
+    PRIMARY KEY (node_id, path_key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE scan_doubts (
+    node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    PRIMARY KEY (node_id, path)
+  ) STRICT, WITHOUT ROWID;`,
+];
+
+/**
+ * Brings a store to this version of the product, one transaction for each step.
+ * @throws Error for a store of a newer version
+ */
+export function migrateStore(database: DatabaseSync): void {
+  const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+  if (found > STEPS.length)
+    throw new Error(
+      `sync.db has version ${found}, and this program knows ${STEPS.length}. Use a newer Workspace Graph.`,
+    );
+  for (const [index, step] of STEPS.entries()) {
+    if (index < found) continue;
+    database.exec(`BEGIN EXCLUSIVE; ${step}; PRAGMA user_version = ${index + 1}; COMMIT`);
+  }
+}

@@ -1,0 +1,45 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { type Caller, type Operation, ServiceError } from '@workspace-graph/contracts';
+import { fileServiceConformance } from '@workspace-graph/testing';
+import { MemoryFileService } from './memory-file-service.js';
+
+fileServiceConformance('the records in memory', async () => {
+  const records = new MemoryFileService();
+  const dispatch = (operation: Operation, input: unknown, caller: Caller | null): Promise<unknown> =>
+    records.dispatch(operation, input, { envelope: { caller } });
+  const idsOf = (callers: readonly Caller[]): Set<string> => new Set(callers.map(({ user_id }) => user_id));
+  return {
+    user: async () => ({ user_id: randomUUIDv7(), scope: 'write', credential_id: randomUUID(), via: 'rest' }),
+    node: async ({ name, readers = [], writers = [] }) => {
+      const isOpen = readers.length + writers.length === 0;
+      return records.node({
+        name,
+        ...(isOpen ? {} : { seenBy: idsOf([...readers, ...writers]), writtenBy: idsOf(writers) }),
+      });
+    },
+    join: async (nodeId, otherId) => {
+      for (const [from, to] of [
+        [nodeId, otherId],
+        [otherId, nodeId],
+      ] as const) {
+        const node = records.nodes.get(from);
+        if (node) records.nodes.set(from, { ...node, neighbours: new Set([...(node.neighbours ?? []), to]) });
+      }
+    },
+    call: async (operation, input, caller) => operation.output.parse(await dispatch(operation, input, caller)) as never,
+    refusal: async (operation, input, code, caller) => {
+      const error = await dispatch(operation, input, caller).then(
+        () => new Error(`${operation.name} was accepted; ${code} was expected`),
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof ServiceError) || error.code !== code) throw error;
+      return error;
+    },
+    tombstones: async (nodeId) =>
+      records.tombstones
+        .filter((each) => each.node_id === nodeId)
+        .map(({ file_id, path }) => ({ file_id, path }))
+        .toSorted((a, b) => a.path.localeCompare(b.path)),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+});

@@ -1,0 +1,157 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  findPlaces,
+  LIMITS,
+  listTrash,
+  type NodePlace,
+  type ParsedInputOf,
+  type ReplyOf,
+  restoreTrash,
+  ServiceError,
+  type TrashEntry,
+} from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { checkedPath, NodeFolders, sameFolder } from '../files/node-folders.js';
+import { occupied } from '../paths/disk-errors.js';
+import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
+import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+import type { FileState, TrashRow } from '../store/device-store.js';
+import { Trash } from './trash.js';
+
+/** What can be brought back, and bringing it back. Entries of nodes that a caller does not see exist for them nowhere. */
+@Injectable()
+export class TrashHandlers {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly folders: NodeFolders,
+    private readonly trash: Trash,
+  ) {}
+
+  @Handles(listTrash)
+  async list(
+    { node_id, limit, cursor }: ParsedInputOf<typeof listTrash>,
+    { envelope }: OperationContext,
+  ): Promise<ReplyOf<typeof listTrash>> {
+    if (node_id !== undefined) await this.parts.service.place(node_id, envelope);
+    const places = await this.visible(node_id === undefined ? this.parts.store.trashNodes() : [node_id], envelope);
+    const items: TrashEntry[] = [];
+    let before = cursor;
+    for (let isLast = false; items.length <= limit && !isLast; ) {
+      const rows = this.parts.store.trashEntries({
+        limit: LIMITS.listMax,
+        ...(node_id === undefined ? {} : { nodeId: node_id }),
+        ...(before === undefined ? {} : { before }),
+      });
+      before = rows.at(-1)?.id;
+      isLast = rows.length < LIMITS.listMax;
+      for (const row of rows) {
+        const place = places.get(row.nodeId);
+        if (place) items.push(this.tell(row, place));
+      }
+    }
+    const shown = items.slice(0, limit);
+    return { items: shown, next_cursor: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  }
+
+  @Handles(restoreTrash)
+  async restore(
+    { trash_id, path }: ParsedInputOf<typeof restoreTrash>,
+    { envelope, operation }: OperationContext,
+  ): Promise<ReplyOf<typeof restoreTrash>> {
+    const entry = this.parts.store.trashEntry(trash_id);
+    if (!entry || !(await this.visible([entry.nodeId], envelope)).has(entry.nodeId)) throw notInTrash(trash_id);
+    const row = await this.folders.writable(entry.nodeId, envelope);
+    const target = path === undefined ? entry.path : checkedPath(path, 'path', { portable: true }).path;
+    const fileId = await this.parts.locks.run([entry.nodeId], async () => {
+      sameFolder(this.parts, row);
+      if (!this.parts.store.trashEntry(trash_id)) throw notInTrash(trash_id);
+      const at = await locate(row.path, target);
+      const { nodeId } = entry;
+      const known = this.parts.store.fileAt(nodeId, pathKey(target));
+      if (at.exists || (known && known.path !== target)) throw occupied(known?.path ?? target);
+      try {
+        await putFrom(this.trash.pathOf(entry), at);
+        const there = await locate(row.path, target);
+        return await this.enter({ entry, there }, { action: operation.name, asker: envelope, strict: true });
+      } finally {
+        await removeEmptyFolders(at, at.found);
+      }
+    });
+    await this.trash.forget(entry);
+    return this.folders.answerById(fileId, envelope);
+  }
+
+  /** Makes what was put there true, or removes it again. Answers the id of the file. */
+  private async enter(
+    { entry, there }: { readonly entry: TrashRow; readonly there: MirrorPath },
+    options: { readonly action: string; readonly asker: Envelope; readonly strict: boolean },
+  ): Promise<string> {
+    const { nodeId } = entry;
+    const seen = await seenOrRead(there, null);
+    try {
+      const absent = await this.absentFile(entry);
+      const known = this.parts.store.fileAt(nodeId, pathKey(there.path));
+      const deltas = deltasOf({ file: absent ?? known, fileId: entry.fileId }, there.path, seen);
+      const results = await this.parts.files.apply(nodeId, deltas, options);
+      const result = results.at(-1);
+      if (!result || !('file' in result) || !result.file) throw notInTrash(entry.id);
+      this.parts.store.removeUntracked(nodeId, [pathKey(there.path)]);
+      return result.file.id;
+    } catch (error) {
+      await removeFile(there, seen);
+      throw error;
+    }
+  }
+
+  /** The file that an entry was, when its record is still there and its copy is not. */
+  private async absentFile({ fileId, nodeId }: TrashRow): Promise<FileState | null> {
+    const file = fileId === null ? null : this.parts.store.file(fileId);
+    const mirror = this.parts.store.mirror(nodeId);
+    if (!file || !mirror || file.nodeId !== nodeId) return null;
+    return file.isDeleted || !(await locate(mirror.path, file.path)).exists ? file : null;
+  }
+
+  private async visible(nodeIds: readonly string[], envelope: Envelope): Promise<Map<string, NodePlace>> {
+    const found = new Map<string, NodePlace>();
+    for (let start = 0; start < nodeIds.length; start += LIMITS.filesPerChange) {
+      const node_ids = nodeIds.slice(start, start + LIMITS.filesPerChange);
+      const { places } = await this.parts.service.call(findPlaces, { node_ids }, envelope);
+      for (const place of places) found.set(place.node_id, place);
+    }
+    return found;
+  }
+
+  private tell(row: TrashRow, { node_id, type, name }: NodePlace): TrashEntry {
+    return {
+      id: row.id,
+      node: { id: node_id, type, name },
+      path: row.path,
+      reason: row.reason,
+      bytes: row.sizeBytes,
+      sha256: row.sha256,
+      file_id: row.fileId,
+      trashed_at: row.trashedAt,
+      expires_at: this.trash.expiryOf(row),
+    };
+  }
+}
+
+/** `fileId` is the one that the content had: a file whose record is gone comes back as the same one. */
+function deltasOf(
+  { file, fileId }: { readonly file: FileState | null; readonly fileId: string | null },
+  path: string,
+  seen: SeenContent,
+): FileDelta[] {
+  if (!file) return [{ kind: 'register', path, seen, ...(fileId === null ? {} : { fileId }) }];
+  const update: FileDelta = { kind: 'update', file, seen };
+  return file.path === path ? [update] : [update, { kind: 'move', file, path, seen }];
+}
+
+function notInTrash(id: string): ServiceError {
+  return new ServiceError('TRASH_NOT_FOUND', `There is nothing under ${id} in the trash that you may see.`, {
+    trash_id: id,
+  });
+}

@@ -1,0 +1,112 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { syncFolder } from '@workspace-graph/platform';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { isAbsent } from '../paths/disk-errors.js';
+import { keepAs, type MirrorPath } from '../paths/index.js';
+import type { SeenContent } from '../records/tracked-files.js';
+import type { TrashRow } from '../store/device-store.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Bytes without an entry that are younger may belong to a change that is under way. */
+const ORPHAN_MS = DAY_MS;
+
+/** What is put into the trash. */
+export interface Discarded {
+  readonly nodeId: string;
+  readonly fileId: string | null;
+  readonly reason: TrashRow['reason'];
+  readonly seen: SeenContent;
+}
+
+/**
+ * Content that was deleted or replaced on this device: the bytes under `.svc/trash`, one row each in the registry. First
+ * come the bytes and go the rows, so that no entry ever stands for bytes that are not there.
+ */
+@Injectable()
+export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly folder: string;
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> = Promise.resolve();
+
+  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {
+    this.folder = join(parts.settings.own, 'trash');
+  }
+
+  onApplicationBootstrap(): void {
+    this.sweeping = this.sweepSafely();
+    this.timer = setInterval(() => {
+      this.sweeping = this.sweeping.then(() => this.sweepSafely());
+    }, DAY_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  /** Where the bytes of an entry lie. */
+  pathOf({ id }: Pick<TrashRow, 'id'>): string {
+    return join(this.folder, id);
+  }
+
+  /** When an entry goes by itself. */
+  expiryOf({ trashedAt }: TrashRow): string {
+    return new Date(Date.parse(trashedAt) + this.parts.settings.trashDays * DAY_MS).toISOString();
+  }
+
+  /** Keeps what lies at a path; it stays there too. Call it while the node is locked. @throws ServiceError STORAGE_FULL */
+  async keep(at: MirrorPath, { nodeId, fileId, reason, seen }: Discarded): Promise<TrashRow> {
+    const id = randomUUIDv7();
+    const { sha256, sizeBytes } = seen;
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await keepAs(at, this.pathOf({ id }));
+    await syncFolder(this.folder);
+    const row = { id, nodeId, fileId, path: at.path, reason, sha256, sizeBytes, trashedAt: new Date().toISOString() };
+    this.parts.store.putTrash(row);
+    return row;
+  }
+
+  /** Removes an entry with its bytes. */
+  async forget({ id }: Pick<TrashRow, 'id'>): Promise<void> {
+    this.parts.store.removeTrash(id);
+    await rm(this.pathOf({ id }), { force: true });
+  }
+
+  /** Removes what is older than it is kept, entries without bytes, and bytes that no entry has known for a day. */
+  async sweep(nowMs: number): Promise<void> {
+    const { store, settings } = this.parts;
+    const expired = new Date(nowMs - settings.trashDays * DAY_MS).toISOString();
+    for (const row of store.trashBefore(expired)) await this.forget(row);
+    const names = new Set(await this.names());
+    const ids = store.trashIds();
+    for (const id of ids) if (!names.has(id)) store.removeTrash(id);
+    for (const name of names) if (!ids.has(name)) await this.removeOrphan(name, nowMs);
+  }
+
+  private async sweepSafely(): Promise<void> {
+    try {
+      await this.sweep(Date.now());
+    } catch (error) {
+      this.parts.logger.warn({ err: error }, 'the trash could not be tidied; it is tried again in a day');
+    }
+  }
+
+  private async removeOrphan(name: string, nowMs: number): Promise<void> {
+    const path = join(this.folder, name);
+    const { ctimeMs } = await lstat(path);
+    if (nowMs - ctimeMs > ORPHAN_MS && !this.parts.store.trashEntry(name))
+      await rm(path, { force: true, recursive: true });
+  }
+
+  private async names(): Promise<string[]> {
+    try {
+      return await readdir(this.folder);
+    } catch (error) {
+      if (isAbsent(error)) return [];
+      throw error;
+    }
+  }
+}
