@@ -1,0 +1,42 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { Scope } from '@workspace-graph/contracts';
+import type { Span } from '@workspace-graph/platform';
+import type { RouteOptions } from 'fastify';
+import type { Authenticated } from './authenticator.js';
+
+/** Who may use a route: holders of a scope, or anybody. */
+export type RouteTier = Scope | 'public';
+
+/** What a route tells the edge. */
+export interface EdgeRouteConfig {
+  readonly tier: RouteTier;
+  /** The handler reads the JSON body as a stream. */
+  readonly streamsBody?: boolean;
+  /** The handler takes bodies of other types than JSON, and reads them as a stream. */
+  readonly takesBytes?: boolean;
+}
+
+/** What the edge tells the handlers of a request. */
+export interface EdgeRequest {
+  /** Null on a public route. */
+  authenticated: Authenticated | null;
+  /** The step of the trace that this request is. */
+  readonly span: Span;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends Partial<EdgeRouteConfig> {}
+  interface FastifyRequest {
+    edge: EdgeRequest | null;
+  }
+}
+
+/** Declares the access tier of a controller's method. A route without one does not boot. */
+export function EdgeRoute(config: EdgeRouteConfig): MethodDecorator {
+  return RouteConfig(config);
+}
+
+/** @throws Error for a route that does not say who may use it */
+export function refuseWithoutTier({ method, url, config }: RouteOptions): void {
+  if (config?.tier === undefined) throw new Error(`Route ${String(method)} ${url} declares no access tier`);
+}

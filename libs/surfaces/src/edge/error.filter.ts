@@ -1,0 +1,24 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import type { Logger } from '@workspace-graph/platform';
+import type { FastifyReply } from 'fastify';
+import { EDGE_PARTS, type EdgeParts } from './edge-parts.js';
+import { asRefusal, internalError, sendRefusal } from './error-answer.js';
+
+/** Makes the one error object of whatever a handler throws. A surprise is told to the log alone. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger: Logger;
+
+  constructor(@Inject(EDGE_PARTS) { logger }: EdgeParts) {
+    this.logger = logger;
+  }
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const refusal = asRefusal(error) ?? internalError(error);
+    if (refusal.code === 'INTERNAL')
+      this.logger.error({ request_id: reply.request.id, err: error }, 'a request failed unexpectedly');
+    if (reply.sent || reply.raw.headersSent) reply.raw.destroy();
+    else sendRefusal(reply, refusal);
+  }
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Controller, Get, HttpStatus, Inject, Put, Req, Res } from '@nestjs/common';
+import {
+  type Envelope,
+  FilePath,
+  Id,
+  LIMITS,
+  readInput,
+  ServiceError,
+  validationFailed,
+  WrittenFile,
+} from '@workspace-graph/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { EdgeRoute } from '../edge/edge-route.js';
+import { bodyStream } from '../rest/arriving-body.js';
+import { coerceQuery, coercionsOf } from '../rest/query-coercion.js';
+import { callerOf, sendJson } from '../rest/rest-invoker.js';
+import { namesTag, rangeAsked } from './byte-range.js';
+import { contentHeaders, isTextType } from './content-headers.js';
+import {
+  type ByteRange,
+  type ContentTarget,
+  FILE_CONTENT,
+  type FileContent,
+  type OpenContent,
+} from './file-content.js';
+import { noPreviewPage } from './no-preview-page.js';
+
+/** What is left of a longer body is not worth waiting for. */
+const DRAINED_BYTES = 1_048_576;
+const CHUNK_BYTES = 256 * 1024;
+const SHA_TAG = /^"([0-9a-f]{64})"$/;
+
+export const ReadQuery = z.strictObject({
+  path: FilePath,
+  raw: z.boolean().default(false).describe('True: the bytes of a .deck bundle instead of its preview.'),
+});
+export const WriteQuery = ReadQuery.pick({ path: true });
+const READ_COERCIONS = coercionsOf(ReadQuery);
+
+/** The bytes of one file, read in ranges and replaced on a condition, in constant memory. */
+@Controller('nodes/:node_id/file')
+export class FileController {
+  constructor(@Inject(FILE_CONTENT) private readonly content: FileContent) {}
+
+  /** HEAD too: the router answers it with the same handler. */
+  @Get()
+  @EdgeRoute({ tier: 'read' })
+  async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const nodeId = nodeIdOf(request);
+    const { path, raw } = queryOf(ReadQuery, coerceQuery(READ_COERCIONS, request.query as Record<string, string>));
+    const options = { raw, signal: request.signal };
+    const content = await this.content.open({ nodeId, path }, options, envelopeOf(request));
+    try {
+      await answer(content, request, reply);
+    } catch (error) {
+      await content.close();
+      throw error;
+    }
+  }
+
+  @Put()
+  @EdgeRoute({ tier: 'write', streamsBody: true, takesBytes: true })
+  async write(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    try {
+      const { file, status } = await this.store(request);
+      reply.code(status).header('etag', `"${file.sha256 ?? ''}"`);
+      await sendJson(reply, JSON.stringify(WrittenFile.parse({ file, version: file.version })));
+    } catch (error) {
+      leaveUnread(request, reply);
+      const current = currentTag(error);
+      if (current !== undefined) reply.header('etag', current);
+      throw error;
+    }
+  }
+
+  private async store(request: FastifyRequest) {
+    const target: ContentTarget = { nodeId: nodeIdOf(request), ...queryOf(WriteQuery, request.query) };
+    const ifMatch = conditionOf(request);
+    const bytes = bodyStream(request, LIMITS.uploadBytes);
+    const options = { text: isTextType(request.headers['content-type']) };
+    const envelope = envelopeOf(request);
+    if (ifMatch === null)
+      return { file: await this.content.create(target, bytes, options, envelope), status: HttpStatus.CREATED };
+    return {
+      file: await this.content.replace(target, bytes, { ...options, ifMatch }, envelope),
+      status: HttpStatus.OK,
+    };
+  }
+}
+
+/** The envelope of a request for the port. */
+export function envelopeOf(request: FastifyRequest): Envelope {
+  const traceparent = request.edge?.span.traceparent;
+  return {
+    callId: randomUUID(),
+    requestId: request.id,
+    caller: callerOf(request),
+    ...(traceparent ? { traceparent } : {}),
+  };
+}
+
+/** @throws ServiceError VALIDATION_FAILED */
+export function nodeIdOf({ params }: FastifyRequest): string {
+  return queryOf(z.strictObject({ node_id: Id }), params).node_id;
+}
+
+/** Lets a connection end on which the rest of a long body would still have to arrive. */
+export function leaveUnread({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+  const sizeBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (!raw.complete && sizeBytes > DRAINED_BYTES) reply.header('connection', 'close');
+}
+
+/** @throws ServiceError VALIDATION_FAILED that names the fields */
+export function queryOf<T>(schema: z.ZodType<T>, query: unknown): T {
+  return readInput(schema, query);
+}
+
+async function answer(content: OpenContent, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { headers, method } = request;
+  if (content.kind === 'no-preview') return answerNoPreview(content, request, reply);
+  const tag = `"${content.sha256}"`;
+  if (namesTag(headers['if-none-match'], tag)) {
+    await content.close();
+    return void (await reply.code(HttpStatus.NOT_MODIFIED).headers(contentHeaders(content)).send());
+  }
+  const range = method === 'GET' ? rangeOf(content, tag, request, reply) : undefined;
+  const stream = method === 'GET' ? await streamOf(content, range) : await nothingOf(content);
+  const lengthBytes = range ? range.end - range.start + 1 : content.sizeBytes;
+  reply.code(range ? HttpStatus.PARTIAL_CONTENT : HttpStatus.OK).headers(contentHeaders(content));
+  if (range) reply.header('content-range', `bytes ${range.start}-${range.end}/${content.sizeBytes}`);
+  reply.header('content-length', String(lengthBytes));
+  await reply.send(stream);
+}
+
+async function answerNoPreview(content: OpenContent, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  await content.close();
+  const page = Buffer.from(noPreviewPage(request.headers['accept-language']));
+  reply.headers(contentHeaders(content)).header('vary', 'Accept-Encoding, Accept-Language, Origin');
+  reply.header('x-deck-preview', 'missing').header('content-length', String(page.length));
+  await reply.send(Readable.from(request.method === 'GET' ? [page] : [], { objectMode: false }));
+}
+
+/** @throws ServiceError RANGE_NOT_SATISFIABLE, with the header that belongs to it */
+function rangeOf(
+  { sizeBytes }: OpenContent,
+  tag: string,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): ByteRange | undefined {
+  const condition = headers['if-range'];
+  if (condition !== undefined && condition !== tag) return undefined;
+  try {
+    return rangeAsked(headers.range, sizeBytes);
+  } catch (error) {
+    reply.header('content-range', `bytes */${sizeBytes}`);
+    throw error;
+  }
+}
+
+/** The content as a stream whose first bytes are there: until then a failure can still be answered. */
+async function streamOf(content: OpenContent, range: ByteRange | undefined): Promise<Readable> {
+  const bytes = content.bytes(range)[Symbol.asyncIterator]();
+  const first = await bytes.next();
+  const stream = Readable.from(chunks(first, bytes), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  // A stream that ends before anybody read of it has not begun to run either.
+  stream.once('close', () => void content.close());
+  return stream;
+}
+
+/** What HEAD answers. A stream, since the server would count the bytes of anything else anew. */
+async function nothingOf(content: OpenContent): Promise<Readable> {
+  await content.close();
+  return Readable.from([]);
+}
+
+async function* chunks(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (let next = first; !next.done; next = await rest.next()) yield next.value;
+}
+
+/** The hash that is replaced; null when the file is to be new. @throws ServiceError VALIDATION_FAILED */
+function conditionOf({ headers }: FastifyRequest): string | null {
+  const ifMatch = headers['if-match'];
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifMatch !== undefined && ifNoneMatch !== undefined)
+    throw validationFailed([{ path: 'If-None-Match', message: 'cannot be sent together with If-Match' }]);
+  if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch.trim() === '*') return null;
+    throw validationFailed([{ path: 'If-None-Match', message: 'must be * and makes a new file' }]);
+  }
+  const sha256 = SHA_TAG.exec(ifMatch?.trim() ?? '')?.[1];
+  if (sha256 !== undefined) return sha256;
+  throw validationFailed([
+    {
+      path: 'If-Match',
+      message: 'must be the ETag of the content that is replaced, "sha256"; a new file needs If-None-Match: * instead',
+    },
+  ]);
+}
+
+/** ETag of the content that a refused change did not expect. */
+function currentTag(error: unknown): string | undefined {
+  if (!(error instanceof ServiceError) || error.code !== 'CONFLICT') return undefined;
+  const current = z.object({ sha256: z.string() }).safeParse(error.details?.['current']);
+  return current.success ? `"${current.data.sha256}"` : undefined;
+}

@@ -1,0 +1,4 @@
+export * from './edge/index.js';
+export * from './files/index.js';
+export * from './mcp/index.js';
+export * from './rest/index.js';

@@ -1,0 +1,94 @@
+import { LIMITS, MaxTokens, type Operation, RawJson, readInput } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import { shortenAnswer } from './shorten-answer.js';
+
+/** The answer of a tool: its value, and that as compact JSON. */
+export interface ToolAnswer {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+type Ask = (input: Arguments) => Promise<unknown>;
+
+/** What every reading tool takes beside the input of its operation. */
+export const BUDGET_INPUT = { max_tokens: MaxTokens };
+const Budget = z.object(BUDGET_INPUT);
+/** What it answers beside the output of its operation when not all of it fitted. */
+export const BUDGET_OUTPUT = {
+  left_out: z
+    .object({
+      shortened: z.array(z.string()).describe('Texts and lists that are told in part.'),
+      how_to_get: z.string(),
+    })
+    .optional()
+    .describe('Absent when everything is told.'),
+};
+
+const ATTEMPTS = 4;
+/** Of items like those of the last answer, so many are asked for that they would fill this share. */
+const FILL = 0.9;
+
+/** Whether a tool keeps to `max_tokens` here: it reads, has no such input of its own, and may be told in part. */
+export function isBudgeted({ readOnly, input, mcp }: Operation): boolean {
+  return readOnly && mcp?.whole !== true && !('max_tokens' in input.shape);
+}
+
+export function answerOf(reply: unknown): ToolAnswer {
+  const value = reply instanceof RawJson ? reply.parse() : reply;
+  return { value, text: JSON.stringify(value) };
+}
+
+/**
+ * Asks, and asks for fewer items when the answer is too long; what is still too long then is told in part.
+ * @throws ServiceError VALIDATION_FAILED for a `max_tokens` out of range; whatever `ask` throws
+ */
+export async function askWithin(operation: Operation, given: Arguments, ask: Ask): Promise<ToolAnswer> {
+  const { max_tokens: asked, ...input } = given;
+  const mostBytes = tokensOf(asked) * LIMITS.bytesPerToken;
+  const whole = answerOf(await ask(input));
+  if (bytesOf(whole) <= mostBytes) return whole;
+  const hint = hintOf(operation);
+  // Room for what says that something was left out.
+  const room = mostBytes - Buffer.byteLength(JSON.stringify({ left_out: { shortened: [], how_to_get: hint } }));
+  const fewer = 'limit' in operation.input.shape ? await askForFewer(whole, { input, ask, room }) : whole;
+  const { value, shortened } =
+    bytesOf(fewer) <= room ? { value: fewer.value, shortened: [] } : shortenAnswer(fewer.value, room);
+  return answerOf({ ...(value as object), left_out: { shortened, how_to_get: hint } });
+}
+
+async function askForFewer(
+  whole: ToolAnswer,
+  { input, ask, room }: { readonly input: Arguments; readonly ask: Ask; readonly room: number },
+): Promise<ToolAnswer> {
+  let answer = whole;
+  let limit = longestList(whole.value);
+  for (let attempt = 0; attempt < ATTEMPTS && limit > 1 && bytesOf(answer) > room; attempt += 1) {
+    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * room * FILL) / bytesOf(answer))));
+    answer = answerOf(await ask({ ...input, limit }));
+  }
+  return answer;
+}
+
+function tokensOf(asked: unknown): number {
+  return readInput(Budget, { max_tokens: asked }).max_tokens;
+}
+
+function hintOf({ input, mcp }: Operation): string {
+  const ways = [
+    'cursor' in input.shape ? 'the next page by next_cursor' : '',
+    'offset' in input.shape ? 'the rest by offset' : '',
+    mcp?.more ?? '',
+    'a larger max_tokens',
+  ];
+  return ways.filter((way) => way !== '').join('; ');
+}
+
+function longestList(value: unknown): number {
+  const lists = Object.values(value as object).filter((part): part is unknown[] => Array.isArray(part));
+  return Math.max(0, ...lists.map(({ length }) => length));
+}
+
+function bytesOf({ text }: ToolAnswer): number {
+  return Buffer.byteLength(text);
+}

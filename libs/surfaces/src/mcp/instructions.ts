@@ -1,0 +1,28 @@
+import { hasFiles, type ToolTable } from './tool-table.js';
+
+const STEPS = [
+  'Begin with svc_get_context. Without node_id it reads the home node of this connection; without one, find a node with svc_search or svc_list_nodes.',
+  'Answers are outlines first. The nearest nodes come with details, the rest by name, within max_tokens. Read left_out, then ask for a single node or a larger budget instead of reading everything.',
+  'Lists come in pages: pass next_cursor on as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
+  'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event rather than logging its opposite.',
+  'What you may not see does not exist for you. If you need an id that is not found, svc_request_access asks its keepers.',
+  'Changes that widen access or cannot be undone answer a preview first and change nothing. Show it to the person you work for, and repeat the call with confirmed: true once they agree.',
+  'Send the version you read as expected_version. On CONFLICT look at details.current, apply your change to it and try again.',
+];
+
+/** Where there are folders of nodes. */
+const FILE_STEPS = [
+  'Files of a node lie in its folder on this device (local_path; svc_mirror makes it): work in progress in wip, results in outputs, reference in resources. What is saved there is tracked by itself.',
+  'Before you end a session in which files were touched, call svc_status.',
+];
+
+/** What a client is told when it connects. Kept under 2 KB: every agent carries it in its context. */
+export function instructionsFor(table: ToolTable): string {
+  const steps = [...STEPS, ...(hasFiles(table) ? FILE_STEPS : [])];
+  return `Workspace Graph is the shared map of an organisation: organizations, projects, processes, areas and principles as nodes, joined by edges, each with its responsibilities, data sources, tools and a timeline of events. People and agents read and write the same graph.
+
+How to work with it
+${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
+
+Errors are JSON: code, message, details, request_id. The resources svc://guide/model, svc://guide/rules and svc://guide/vocabulary explain the rest.`;
+}

@@ -1,0 +1,158 @@
+import { isLegacyRequest, preloadSchemas } from '@modelcontextprotocol/server';
+import { ServiceError } from '@workspace-graph/contracts';
+import type { Logger } from '@workspace-graph/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
+import { MalformedRequest } from './answers.js';
+import { type Connection, runAs } from './connection.js';
+import { isStream, sendStream, sendWhole } from './delivery.js';
+import { type Exchange, Exchanges } from './exchange.js';
+import { checkAccept, homeNodeOf, protocolRequest, readMessage } from './http-request.js';
+import type { McpSettings } from './mcp-settings.js';
+import type { NodeWatch } from './node-watch.js';
+import type { CreateServer } from './protocol-servers.js';
+import { SessionLane } from './session-lane.js';
+import { StatelessLane } from './stateless-lane.js';
+import type { StreamHub } from './stream-hub.js';
+
+const TICK_MS = 1_000;
+
+export interface McpEndpointParts {
+  readonly authenticator: Pick<EdgeAuthenticator, 'authenticate' | 'onEnded'>;
+  readonly nodes: NodeWatch;
+  readonly hub: StreamHub;
+  readonly createServer: CreateServer;
+  readonly settings: McpSettings;
+  readonly logger: Pick<Logger, 'debug' | 'error'>;
+}
+
+type EndedCredential = Parameters<Parameters<EdgeAuthenticator['onEnded']>[0]>[0];
+
+/** MCP over Streamable HTTP at one URL, for clients with a handshake and a session and for those of the newest protocol. */
+export class McpEndpoint {
+  private readonly exchanges = new Exchanges();
+  private readonly legacy: SessionLane;
+  private readonly modern: StatelessLane;
+  private readonly stops: (() => void)[] = [];
+  private readonly endListeners = new Set<(sessionId: string) => void>();
+  private closing = false;
+
+  constructor(private readonly parts: McpEndpointParts) {
+    const { createServer, hub, nodes, settings } = parts;
+    const options = {
+      ...settings,
+      report: this.report,
+      ended: (sessionId: string) => {
+        for (const listener of this.endListeners) listener(sessionId);
+      },
+    };
+    this.legacy = new SessionLane((watching) => createServer('legacy', watching), nodes, options);
+    this.modern = new StatelessLane(() => createServer('modern'), hub, nodes, options);
+  }
+
+  /** What is open at the moment. */
+  get counts(): { readonly sessions: number; readonly streams: number; readonly calls: number } {
+    return { sessions: this.legacy.sessions.size, streams: this.exchanges.streams, calls: this.exchanges.calls };
+  }
+
+  /** Tells the `session_key` of each session that ends. Returns the function that ends listening. */
+  onSessionEnded(listener: (sessionKey: string) => void): () => void {
+    this.endListeners.add(listener);
+    return () => void this.endListeners.delete(listener);
+  }
+
+  async start(): Promise<void> {
+    preloadSchemas();
+    await this.parts.nodes.start();
+    const ticker = setInterval(() => this.tick(Date.now()), TICK_MS).unref();
+    this.stops.push(
+      this.parts.authenticator.onEnded((ended) => this.revoke(ended)),
+      () => clearInterval(ticker),
+    );
+  }
+
+  /** Refuses new requests, lets calls under way end, then closes streams and sessions. */
+  async close(): Promise<void> {
+    this.closing = true;
+    for (const stop of this.stops.splice(0)) stop();
+    await this.exchanges.quiet(this.parts.settings.drainMs);
+    await this.modern.close();
+    await this.legacy.sessions.closeWhere(() => true);
+    this.exchanges.endAll();
+    await this.parts.nodes.stop();
+  }
+
+  /** Serves one HTTP request that the edge has let in, and whose body is still bytes. Never throws. */
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    let exchange: Exchange | undefined;
+    try {
+      exchange = this.exchanges.begin(await this.identify(request));
+      const response = await this.serve(exchange, request, reply);
+      if (exchange.revoked) throw new ServiceError('UNAUTHENTICATED', 'The credential has ended.');
+      await this.deliver(response, exchange, reply);
+    } catch (error) {
+      await this.fail(error, request, reply);
+    } finally {
+      if (exchange) this.exchanges.finish(exchange);
+    }
+  }
+
+  /** Answers a request that failed before or outside of a call. */
+  async fail(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (error instanceof MalformedRequest) return sendWhole(error.toResponse(request.id), reply);
+    const refusal = asRefusal(error) ?? new ServiceError('INTERNAL', 'Something went wrong inside the service.');
+    if (refusal.code === 'INTERNAL')
+      this.parts.logger.error({ request_id: request.id, err: error }, 'an MCP request failed unexpectedly');
+    sendRefusal(reply, refusal);
+  }
+
+  /** The edge has looked at the credential, but a body can take minutes to arrive: it may have ended meanwhile. */
+  private async identify(request: FastifyRequest): Promise<Connection> {
+    if (this.closing) throw new ServiceError('SERVICE_UNAVAILABLE', 'This process is shutting down.');
+    const { authorization, traceparent } = request.headers;
+    const trace = { requestId: request.id, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
+    const { caller, expiresAtMs } = await this.parts.authenticator.authenticate(authorization, trace);
+    const home = homeNodeOf(request.query);
+    return { ...trace, expiresAtMs, watching: [], caller: { ...caller, via: 'mcp', home_node_id: home } };
+  }
+
+  private async serve(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
+    const { method, headers } = request;
+    const posted = method === 'POST';
+    if (method !== 'DELETE')
+      checkAccept(headers, posted ? ['application/json', 'text/event-stream'] : ['text/event-stream']);
+    const message = posted ? readMessage(headers, request.body, this.parts.settings.maxBatch) : undefined;
+    if (request.socket.destroyed) exchange.end();
+    reply.raw.once('close', () => exchange.end());
+    const asked = protocolRequest(method, headers, exchange.signal);
+    return runAs(exchange.connection, async () => {
+      const legacy = await isLegacyRequest(asked, message);
+      return legacy ? this.legacy.serve(exchange, asked, message) : this.modern.serve(exchange, asked, message);
+    });
+  }
+
+  private async deliver(response: Response, exchange: Exchange, reply: FastifyReply): Promise<void> {
+    if (!isStream(response)) return sendWhole(response, reply);
+    this.exchanges.stream(exchange);
+    // The headers are out: what breaks now can only end the stream.
+    await sendStream(response, reply, exchange.signal).catch(this.report);
+  }
+
+  private revoke(ended: EndedCredential): void {
+    const matches = ({ caller }: Connection) =>
+      caller.user_id === ended.user_id &&
+      (ended.credential_id === null || caller.credential_id === ended.credential_id);
+    this.exchanges.revokeWhere(matches);
+    this.legacy.sessions.closeWhere((session) => matches(session.connection)).catch(this.report);
+  }
+
+  private tick(nowMs: number): void {
+    this.exchanges.revokeWhere((connection) => connection.expiresAtMs <= nowMs);
+    this.legacy.sessions.closeIdle(nowMs).catch(this.report);
+  }
+
+  /** Takes what goes wrong behind the client's back. */
+  private readonly report = (error: unknown): void => {
+    this.parts.logger.debug({ err: error }, 'an MCP connection met a problem');
+  };
+}

@@ -1,0 +1,40 @@
+import { LIMITS } from '@workspace-graph/contracts';
+
+/** Sizes in bytes, times in milliseconds. */
+export interface McpSettings {
+  /** Version that the server tells about itself. */
+  readonly version: string;
+  /** Sessions of the handshake protocols open at once; beyond it the oldest idle one makes room. */
+  readonly maxSessions: number;
+  /** A session without request and open stream for so long is closed. */
+  readonly idleMs: number;
+  /** Streams of the newest protocol open at once; half of them for one user. */
+  readonly maxStreams: number;
+  /** Resources that one session or stream may watch. */
+  readonly maxWatched: number;
+  /** How often an open stream is written to, so that a dead peer is noticed. */
+  readonly keepAliveMs: number;
+  /** Changes within this time are told once. */
+  readonly watchDelayMs: number;
+  readonly bodyBytes: number;
+  /** Messages of one request; the protocols that allow several are counted by requests. */
+  readonly maxBatch: number;
+  /** How long a shutdown waits for calls under way. */
+  readonly drainMs: number;
+  /** False: replies within a session are streams, so that notifications about a call can precede its result. */
+  readonly jsonReplies: boolean;
+}
+
+export const DEFAULT_MCP_SETTINGS: McpSettings = {
+  version: '0.1.0',
+  maxSessions: 5_000,
+  idleMs: 30 * 60_000,
+  maxStreams: 5_000,
+  maxWatched: 200,
+  keepAliveMs: 15_000,
+  watchDelayMs: 100,
+  bodyBytes: LIMITS.bodyBytes,
+  maxBatch: 20,
+  drainMs: 10_000,
+  jsonReplies: true,
+};

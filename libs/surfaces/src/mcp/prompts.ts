@@ -1,0 +1,58 @@
+import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
+interface PromptEntry {
+  readonly prompt: Prompt;
+  write(args: Readonly<Record<string, string>>): string;
+}
+
+const PROMPTS: readonly PromptEntry[] = [
+  {
+    prompt: {
+      name: 'orient',
+      title: 'Get oriented',
+      description: 'Read a node with its surroundings and sum up where it stands.',
+      arguments: [{ name: 'node_id', description: 'The node; without it the home node of the connection.' }],
+    },
+    write: ({ node_id }) =>
+      `Read ${node_id ? `the node ${node_id}` : 'the home node'} with svc_get_context at depth 1. ` +
+      'Tell me in a few sentences what it is for, who is responsible for what, what has been decided lately and what is blocked or at risk. Name the nodes you rely on.',
+  },
+  {
+    prompt: {
+      name: 'log_decision',
+      title: 'Log a decision',
+      description:
+        'Record a decision on the timeline of a node, after checking that it does not replace an earlier one.',
+      arguments: [
+        { name: 'node_id', description: 'The node that the decision is about.', required: true },
+        { name: 'decision', description: 'What was decided, and why.', required: true },
+      ],
+    },
+    write: ({ node_id, decision }) =>
+      `A decision was made about the node ${node_id}: ${decision}\n\n` +
+      'Look through the decisions on its timeline with svc_list_events. If one of them is replaced, supersede it with svc_supersede_event; else record a new one with svc_log. Put the reason into the text.',
+  },
+];
+
+export function listPrompts(): Prompt[] {
+  return PROMPTS.map((entry) => entry.prompt);
+}
+
+export function findPrompt(name: string): Prompt | undefined {
+  return PROMPTS.find((entry) => entry.prompt.name === name)?.prompt;
+}
+
+/** @throws ProtocolError InvalidParams for an unknown prompt or a missing argument */
+export function getPrompt(name: string, args: Readonly<Record<string, string>>): GetPromptResult {
+  const entry = PROMPTS.find((candidate) => candidate.prompt.name === name);
+  if (!entry) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+  for (const argument of entry.prompt.arguments ?? []) {
+    if (argument.required && !args[argument.name]) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Prompt ${name} needs the argument ${argument.name}`);
+    }
+  }
+  return {
+    description: entry.prompt.description,
+    messages: [{ role: 'user', content: { type: 'text', text: entry.write(args) } }],
+  };
+}

@@ -1,0 +1,103 @@
+import { type McpServer, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { Completions } from './completions.js';
+import { currentConnection, type WatchedNode } from './connection.js';
+import { buildGuides } from './guides/guides.js';
+import { instructionsFor } from './instructions.js';
+import type { OperationBus } from './operation-bus.js';
+import { getPrompt, listPrompts } from './prompts.js';
+import { Resources } from './resources.js';
+import { type Era, ToolCalls } from './tool-calls.js';
+import type { ToolTable } from './tool-table.js';
+
+/** Keeps what a session of a handshake protocol watches. */
+export interface Watching {
+  watch(node: WatchedNode): void;
+  unwatch(uri: string): void;
+}
+
+/** Makes the protocol server of a session (legacy) or of one request (modern). */
+export type CreateServer = (era: Era, watching?: Watching) => Server | McpServer;
+
+const CACHE_HINTS: ServerOptions['cacheHints'] = {
+  'server/discover': { ttlMs: 60_000, cacheScope: 'private' },
+  'tools/list': { ttlMs: 60_000, cacheScope: 'private' },
+  'prompts/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+  'resources/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+  'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+};
+
+/**
+ * Makes protocol servers: one for each session of a handshake protocol, one for each request of the newest. They hold
+ * references only; tools, schemas, guides and options are built here, once.
+ */
+export class ProtocolServers {
+  private readonly calls: ToolCalls;
+  private readonly resources: Resources;
+  private readonly completions: Completions;
+  private readonly options: ServerOptions;
+
+  constructor(
+    private readonly table: ToolTable,
+    bus: OperationBus,
+    private readonly version: string,
+  ) {
+    this.calls = new ToolCalls(table, bus);
+    this.resources = new Resources(buildGuides(table), bus);
+    this.completions = new Completions(bus);
+    this.options = {
+      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, prompts: {}, completions: {} },
+      instructions: instructionsFor(table),
+      jsonSchemaValidator: new AjvJsonSchemaValidator(),
+      cacheHints: CACHE_HINTS,
+    };
+  }
+
+  create(era: Era, watching?: Watching): Server {
+    const server = new Server(
+      { name: 'workspace-graph', title: 'Workspace Graph', version: this.version },
+      this.options,
+    );
+    this.serveTools(server, era);
+    this.serveResources(server);
+    if (watching) this.serveWatching(server, watching);
+    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts() }));
+    server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+    server.setRequestHandler('completion/complete', ({ params }, ctx) =>
+      this.completions.complete(params, ctx.mcpReq.signal),
+    );
+    return server;
+  }
+
+  private serveTools(server: Server, era: Era): void {
+    server.setRequestHandler('tools/list', () => ({
+      tools: [...this.table.listFor(currentConnection().caller.scope)],
+    }));
+    server.setRequestHandler('tools/call', ({ params }, ctx) =>
+      this.calls.call({
+        name: params.name,
+        arguments: params.arguments ?? {},
+        signal: ctx.mcpReq.signal,
+        era,
+      }),
+    );
+  }
+
+  private serveResources(server: Server): void {
+    server.setRequestHandler('resources/list', () => ({ resources: [...this.resources.list] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...this.resources.templates] }));
+    server.setRequestHandler('resources/read', ({ params }, ctx) => this.resources.read(params.uri, ctx.mcpReq.signal));
+  }
+
+  private serveWatching(server: Server, watching: Watching): void {
+    server.setRequestHandler('resources/subscribe', async ({ params }, ctx) => {
+      const node = await this.resources.watched(params.uri, ctx.mcpReq.signal);
+      if (node) watching.watch(node);
+      return {};
+    });
+    server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+      watching.unwatch(params.uri);
+      return {};
+    });
+  }
+}

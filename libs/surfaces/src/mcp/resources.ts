@@ -1,0 +1,77 @@
+import {
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+  type ResourceTemplateType,
+} from '@modelcontextprotocol/server';
+import { getNode, RawJson } from '@workspace-graph/contracts';
+import { type Connection, currentConnection, envelopeOf, type WatchedNode } from './connection.js';
+import type { Guide } from './guides/guides.js';
+import { sightOf } from './node-sight.js';
+import { NODE_URI_TEMPLATE, nodeIdOf } from './node-uri.js';
+import type { OperationBus } from './operation-bus.js';
+import { resourceError } from './protocol-errors.js';
+
+/** The guides and, by template, every visible node. */
+export class Resources {
+  readonly list: readonly Resource[];
+  readonly templates: readonly ResourceTemplateType[] = [
+    {
+      uriTemplate: NODE_URI_TEMPLATE,
+      name: 'node',
+      title: 'Node',
+      mimeType: 'application/json',
+      description:
+        'One node with owner, responsibilities, data sources, tools, edges and recent events. Can be watched for changes.',
+    },
+  ];
+  private readonly guides: ReadonlyMap<string, Guide>;
+
+  constructor(
+    guides: readonly Guide[],
+    private readonly bus: OperationBus,
+  ) {
+    this.guides = new Map(guides.map((guide) => [guide.uri, guide]));
+    this.list = guides.map(({ text, ...guide }) => ({
+      ...guide,
+      mimeType: 'text/markdown',
+      size: Buffer.byteLength(text),
+    }));
+  }
+
+  /** @throws ProtocolError for a resource that is absent or not visible, and for what the services refuse */
+  async read(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    const guide = this.guides.get(uri);
+    if (guide) return { contents: [{ uri, mimeType: 'text/markdown', text: guide.text }] };
+    const reply = await this.ofNode(uri, (nodeId, connection) =>
+      this.bus.call(getNode, { node_id: nodeId }, envelopeOf(connection), { signal }),
+    );
+    const text = reply instanceof RawJson ? reply.text : JSON.stringify(reply);
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  }
+
+  /**
+   * Answers which node a client that asked to watch `uri` waits for and what it sees of it; null for a guide, which
+   * never changes.
+   * @throws ProtocolError for a resource that is absent or not visible
+   */
+  async watched(uri: string, signal: AbortSignal): Promise<WatchedNode | null> {
+    if (this.guides.has(uri)) return null;
+    return this.ofNode(uri, async (nodeId, connection) => ({
+      nodeId,
+      uri,
+      seen: await sightOf(this.bus, nodeId, connection, signal),
+    }));
+  }
+
+  private async ofNode<T>(uri: string, work: (nodeId: string, connection: Connection) => Promise<T>): Promise<T> {
+    const nodeId = nodeIdOf(uri);
+    if (!nodeId) throw new ResourceNotFoundError(uri);
+    const connection = currentConnection();
+    try {
+      return await work(nodeId, connection);
+    } catch (error) {
+      throw resourceError(error, uri, connection.requestId);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { CENTRAL_OWNERS, OPERATIONS, type Operation, operationsOf, query } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import { buildGuides } from './guides/guides.js';
+import { instructionsFor } from './instructions.js';
+import { ToolTable } from './tool-table.js';
+
+const table = new ToolTable(OPERATIONS.values());
+
+function tool(change: Partial<Operation>): Operation {
+  const operation = query({
+    name: 'try_out',
+    owner: 'graph',
+    tier: 'read',
+    doc: 'Try something out.',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    mcp: { tool: 'svc_try_out', title: 'Try out' },
+  });
+  return { ...operation, ...change };
+}
+
+describe('the tools', () => {
+  it('say truthfully what they do to the graph [mcp.tools.annotations]', () => {
+    const told = table.all().map(({ tool: { name, annotations }, scope }) => {
+      const hints = [
+        annotations?.readOnlyHint ? 'reads' : 'writes',
+        ...(annotations?.destructiveHint ? ['destructive'] : []),
+        ...(annotations?.idempotentHint ? ['idempotent'] : []),
+        ...(annotations?.openWorldHint ? ['open world'] : []),
+      ];
+      return `${name} (${scope}): ${hints.join(', ')}`;
+    });
+    expect(told.sort()).toMatchSnapshot();
+  });
+
+  it('are listed by scope, each scope including the weaker ones', () => {
+    const sizes = (['read', 'write', 'manage'] as const).map((scope) => table.listFor(scope).length);
+    expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
+    expect(table.listFor('manage')).toHaveLength(table.size);
+    expect(table.listFor('read')).toBe(table.listFor('read'));
+  });
+
+  it('cost an agent little: schemas carry no patterns and no empty bounds', () => {
+    const text = JSON.stringify(table.all().map((entry) => entry.tool));
+    expect(text).not.toContain('"pattern"');
+    expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
+    const inputs = JSON.stringify(
+      table.all().map(({ tool: { name, description, inputSchema } }) => ({ name, description, inputSchema })),
+    );
+    expect(Buffer.byteLength(inputs)).toBeLessThan(45_056);
+  });
+
+  it.each([
+    ['no scope', { tier: undefined }, 'declares no scope'],
+    ['the scope of our own processes', { tier: 'internal' } as const, 'declares no scope'],
+    ['no word on what it does', { doc: ' ' }, 'says nothing'],
+    ['a result that is no object', { output: z.array(z.string()) }, 'must be objects'],
+  ])('stop the process from starting when one has %s [mcp.tools.scope-declared]', (_what, change, message) => {
+    expect(() => new ToolTable([tool(change)])).toThrow(message);
+  });
+
+  it('stop the process from starting when two have one name', () => {
+    expect(() => new ToolTable([tool({}), tool({ name: 'try_again' })])).toThrow('two operations');
+  });
+});
+
+describe('the guides [mcp.resources.model]', () => {
+  const text = buildGuides(table)
+    .map((guide) => guide.text)
+    .join('\n');
+
+  it('name every tool, and name no tool that does not exist', () => {
+    for (const {
+      tool: { name },
+    } of table.all())
+      expect(text).toContain(`\`${name}\``);
+    const named = new Set(text.match(/svc_[a-z_]+/g));
+    for (const name of named) expect(table.find(name)?.tool.name).toBe(name);
+  });
+
+  it('and the instructions tell of folders and files only where there are tools for them', () => {
+    const central = new ToolTable(operationsOf(CENTRAL_OWNERS));
+    const told = [instructionsFor(central), ...buildGuides(central).map((guide) => guide.text)].join('\n');
+    for (const name of ['svc_status', 'svc_sync_health', 'svc_read_file']) {
+      expect(told).not.toContain(name);
+      expect(text).toContain(name);
+    }
+  });
+
+  it('read as Markdown tables with as many cells in each row', () => {
+    const tables = text.split('\n\n').filter((block) => block.startsWith('| '));
+    expect(tables.length).toBeGreaterThan(5);
+    for (const block of tables) {
+      const widths = block
+        .trim()
+        .split('\n')
+        .map((row) => row.replaceAll('\\|', '').split('|').length);
+      expect(new Set(widths).size).toBe(1);
+    }
+  });
+});

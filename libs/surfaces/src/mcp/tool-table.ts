@@ -1,0 +1,102 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { type Operation, SCOPES, type Scope, scopeIncludes, type Tier } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import { BUDGET_INPUT, BUDGET_OUTPUT, isBudgeted } from './answer-budget.js';
+import { inputSchemaOf, outputSchemaOf } from './tool-schema.js';
+
+/** One tool: what a client is told about it, and the operation behind it. */
+export interface ToolEntry {
+  readonly operation: Operation;
+  readonly scope: Scope;
+  readonly tool: Tool;
+  /** Whether the tool takes `max_tokens` beside the input of its operation. */
+  readonly isBudgeted: boolean;
+}
+
+/** The tools of all operations with an MCP binding. Built once; every session shares it. */
+export class ToolTable {
+  private readonly entries = new Map<string, ToolEntry>();
+  private readonly lists: ReadonlyMap<Scope, readonly Tool[]>;
+
+  /** @throws Error for a tool without a scope, declared twice, without a word on what it does, or with a result that is no object */
+  constructor(operations: Iterable<Operation>) {
+    for (const operation of operations) {
+      if (operation.mcp) this.add(entryOf(operation, operation.mcp.tool));
+    }
+    this.lists = new Map(SCOPES.map((scope) => [scope, this.within(scope)]));
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  all(): readonly ToolEntry[] {
+    return [...this.entries.values()];
+  }
+
+  find(name: string): ToolEntry | undefined {
+    return this.entries.get(name);
+  }
+
+  /** What a credential of this scope may call, in the order of the operations table. */
+  listFor(scope: Scope): readonly Tool[] {
+    return this.lists.get(scope) ?? [];
+  }
+
+  private add(entry: ToolEntry): void {
+    const { name } = entry.tool;
+    if (this.entries.has(name)) throw new Error(`Tool ${name} is bound to two operations`);
+    this.entries.set(name, entry);
+  }
+
+  private within(scope: Scope): readonly Tool[] {
+    return this.all()
+      .filter((entry) => scopeIncludes(scope, entry.scope))
+      .map((entry) => entry.tool);
+  }
+}
+
+function entryOf(operation: Operation, name: string): ToolEntry {
+  if (!operation.doc.trim()) throw new Error(`Tool ${name} says nothing about what it does`);
+  const budgeted = isBudgeted(operation);
+  const { input, output } = operation;
+  const inputSchema = inputSchemaOf(budgeted ? input.extend(BUDGET_INPUT) : input);
+  const outputSchema = outputSchemaOf(
+    budgeted && output instanceof z.ZodObject ? output.extend(BUDGET_OUTPUT) : output,
+  );
+  if (!isObject(inputSchema) || !isObject(outputSchema))
+    throw new Error(`Input and output of tool ${name} must be objects`);
+  return {
+    operation,
+    scope: scopeOf(operation.tier, name),
+    isBudgeted: budgeted,
+    tool: {
+      name,
+      title: operation.mcp?.title,
+      description: operation.doc,
+      inputSchema,
+      outputSchema,
+      annotations: {
+        readOnlyHint: operation.readOnly,
+        destructiveHint: operation.mcp?.destructive ?? false,
+        idempotentHint: operation.idempotent,
+        openWorldHint: false,
+      },
+    },
+  };
+}
+
+function scopeOf(tier: Tier | undefined, name: string): Scope {
+  const scope = SCOPES.find((candidate) => candidate === tier);
+  if (!scope) throw new Error(`Tool ${name} declares no scope`);
+  return scope;
+}
+
+function isObject(schema: Record<string, unknown>): schema is Record<string, unknown> & { type: 'object' } {
+  return schema['type'] === 'object';
+}
+
+/** Whether there are tools for the folders of nodes; a central workspace has none, its devices do. */
+export function hasFiles(table: ToolTable): boolean {
+  return table.find('svc_status') !== undefined;
+}

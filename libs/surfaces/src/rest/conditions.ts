@@ -1,0 +1,78 @@
+import { type ObjectSchema, type Operation, RawJson, validationFailed } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import { readMember } from './json-member.js';
+
+const VERSION_TAG = /^(?:W\/)?"([1-9]\d{0,14})"$/;
+const ANY_TAG = /^(?:W\/)?"([^"]*)"$/;
+const TAG_CHARACTERS = /^[\x21\x23-\x7e]*$/;
+const MAX_TAG_LENGTH = 200;
+
+/** How a route takes part in conditional requests; computed once. */
+export interface Conditions {
+  /** If-Match becomes `expected_version`. */
+  readonly takesVersion: boolean;
+  /** If-None-Match becomes `if_none_match`, and an unchanged answer is 304. */
+  readonly takesTag: boolean;
+  /** Where in the answer the ETag is. */
+  readonly tagPath: readonly string[] | undefined;
+}
+
+export function conditionsOf({ input, output }: Operation): Conditions {
+  return {
+    takesVersion: 'expected_version' in input.shape,
+    takesTag: 'if_none_match' in input.shape,
+    tagPath: 'if_none_match' in input.shape ? ['token'] : versionPath(output),
+  };
+}
+
+/** The version that If-Match asks for; undefined for `*`, which any record satisfies. @throws ServiceError VALIDATION_FAILED */
+export function versionAsked(header: string): number | undefined {
+  if (header.trim() === '*') return undefined;
+  const version = VERSION_TAG.exec(header.trim())?.[1];
+  if (version === undefined)
+    throw validationFailed([{ path: 'If-Match', message: 'must be the ETag of the record, such as "7"' }]);
+  return Number(version);
+}
+
+/** The tag that If-None-Match names; undefined for several or none, which gets the whole answer. */
+export function tagAsked(header: string): string | undefined {
+  const tag = ANY_TAG.exec(header.trim())?.[1];
+  return tag !== undefined && tag.length <= MAX_TAG_LENGTH ? tag : undefined;
+}
+
+/** The ETag of an answer. */
+export function tagOf(reply: unknown, path: readonly string[]): string | undefined {
+  const value = memberOf(reply, path);
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && TAG_CHARACTERS.test(text) ? `"${text}"` : undefined;
+}
+
+/** A scalar of an answer, wherever it came from. */
+export function memberOf(reply: unknown, path: readonly string[]): unknown {
+  if (reply instanceof RawJson) return readMemberOf(reply, path);
+  return path.reduce<unknown>(
+    (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
+    reply,
+  );
+}
+
+/** What is looked for is ASCII, and so is what JSON is built of: bytes need no decoding for it. */
+function readMemberOf({ source }: RawJson, path: readonly string[]): unknown {
+  if (typeof source === 'string') return readMember(source, path);
+  const { buffer, byteOffset, byteLength } = source;
+  return readMember(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'), path);
+}
+
+/** A record carries its version itself; the answer of a change carries the record. */
+function versionPath(output: z.ZodType): readonly string[] | undefined {
+  const shape = shapeOf(output);
+  if (!shape) return undefined;
+  if ('version' in shape) return ['version'];
+  const record = Object.entries<z.core.$ZodType>(shape).find(([, schema]) => 'version' in (shapeOf(schema) ?? {}));
+  return 'applied' in shape && record ? [record[0], 'version'] : undefined;
+}
+
+function shapeOf(schema: z.core.$ZodType): ObjectSchema['shape'] | undefined {
+  const bare = schema instanceof z.ZodNullable ? schema.unwrap() : schema;
+  return bare instanceof z.ZodObject ? bare.shape : undefined;
+}

@@ -1,0 +1,68 @@
+import { createFile, GraphDocument, type Operation, runImport } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import { FILE_PATHS } from './openapi-file-paths.js';
+import { errorResponses } from './openapi-responses.js';
+
+const STATUS = z.strictObject({ status: z.enum(['ok', 'unavailable']) });
+const ANSWERS_TO_ANYBODY = { security: [], tags: ['Service'] };
+
+/** Routes that are no single operation. */
+export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObject {
+  return {
+    ...(operations.includes(createFile) ? FILE_PATHS : {}),
+    '/import': {
+      post: {
+        operationId: 'import_graph',
+        tags: ['Import and export'],
+        summary: 'Import a document of the format workspace-graph/1, up to 256 MiB.',
+        description: `${runImport.doc} Needs the scope \`manage\`.`,
+        requestParams: { query: runImport.input.omit({ upload_id: true, parts: true }) },
+        requestBody: { required: true, content: { 'application/json': { schema: GraphDocument } } },
+        responses: {
+          '200': {
+            description: 'What was imported, or would be.',
+            content: { 'application/json': { schema: runImport.output } },
+          },
+          ...errorResponses([...runImport.errors, 'UNSUPPORTED_MEDIA_TYPE']),
+        },
+      },
+    },
+    '/openapi.json': {
+      get: {
+        operationId: 'get_openapi',
+        tags: ['Service'],
+        summary: 'Read this document.',
+        responses: {
+          '200': { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
+          ...errorResponses([]),
+        },
+      },
+    },
+    '/health/live': { get: health('get_liveness', 'Whether the process is alive.') },
+    '/health/ready': { get: health('get_readiness', 'Whether the process can do its work.') },
+    '/metrics': {
+      get: {
+        operationId: 'get_metrics',
+        tags: ['Service'],
+        summary: 'Read the metrics in the text format of Prometheus.',
+        description: 'Opens to the metrics token, to the same machine where none is set, and to the scope `manage`.',
+        responses: {
+          '200': { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
+          ...errorResponses([]),
+        },
+      },
+    },
+  };
+}
+
+function health(operationId: string, summary: string): ZodOpenApiOperationObject {
+  const content = { 'application/json': { schema: STATUS } };
+  const { '400': _bad, '401': _credential, '413': _large, '504': _late, ...errors } = errorResponses([]);
+  return {
+    ...ANSWERS_TO_ANYBODY,
+    operationId,
+    summary,
+    responses: { '200': { description: 'Yes.', content }, ...errors, '503': { description: 'Not now.', content } },
+  };
+}

@@ -1,0 +1,101 @@
+import { createFile, FilePath, Id, TrackedFile, WrittenFile } from '@workspace-graph/contracts';
+import { z } from 'zod';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { errorResponses } from './openapi-responses.js';
+
+const tags = ['Files'];
+const nodePath = z.strictObject({ node_id: Id.describe('Id of the node.') });
+const target = z.strictObject({ path: FilePath });
+const bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
+const headers = { ETag: { $ref: '#/components/headers/ETag' } };
+const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+
+/** The routes of bytes, which are no operations. */
+export const FILE_PATHS: ZodOpenApiPathsObject = {
+  '/nodes/{node_id}/file': {
+    get: {
+      operationId: 'get_file_content',
+      tags,
+      summary: 'Read the bytes of a file.',
+      description:
+        'Streams the content. The ETag is its SHA-256; a Range of it is answered with 206. A .deck bundle is answered as the preview packed in it, unless raw=true; without one a page says so. Needs the scope `read`.',
+      requestParams: {
+        path: nodePath,
+        query: target.extend({ raw: z.boolean().default(false).describe('Bytes of a .deck bundle.') }),
+        header: z.object({
+          Range: z.string().optional(),
+          'If-Range': z.string().optional(),
+          'If-None-Match': z.string().optional(),
+        }),
+      },
+      responses: {
+        '200': { description: 'The content.', headers, content: bytes },
+        '206': { description: 'A part of the content.', headers, content: bytes },
+        '304': { description: 'Unchanged.' },
+        ...errorResponses([
+          'NODE_NOT_FOUND',
+          'FILE_NOT_FOUND',
+          'ROUTE_NOT_FOUND',
+          'NO_MIRROR',
+          'NATIVE_FORMAT',
+          'UNSUPPORTED_MEDIA_TYPE',
+          'RANGE_NOT_SATISFIABLE',
+        ]),
+      },
+    },
+    put: {
+      operationId: 'put_file_content',
+      tags,
+      summary: 'Replace the bytes of a file, or make it.',
+      description:
+        'If-Match with the ETag of the content replaces that content and no other; If-None-Match: * makes a file where nothing lies. One of them is required. A text type needs text on both sides. Needs the scope `write`.',
+      requestParams: {
+        path: nodePath,
+        query: target,
+        header: z.object({ 'If-Match': z.string().optional(), 'If-None-Match': z.string().optional() }),
+      },
+      requestBody: { required: true, content: { ...bytes, 'application/json': { schema: {} } } },
+      responses: {
+        '200': { description: 'Replaced.', headers, content: json(WrittenFile) },
+        '201': { description: 'Made.', headers, content: json(WrittenFile) },
+        ...errorResponses([
+          'NODE_NOT_FOUND',
+          'FILE_NOT_FOUND',
+          'ROUTE_NOT_FOUND',
+          'NO_MIRROR',
+          'CONFLICT',
+          'DESTINATION_EXISTS',
+          'NOT_EDITABLE',
+          'NATIVE_FORMAT',
+          'UNSUPPORTED_MEDIA_TYPE',
+          'STORAGE_FULL',
+        ]),
+      },
+    },
+  },
+  '/nodes/{node_id}/files': {
+    post: {
+      operationId: 'create_files',
+      tags,
+      summary: 'Make files.',
+      description:
+        'One file out of JSON, or those of a form, whose fields section, subpath and filename come first. Several files are answered one by one. Nothing is overwritten. Needs the scope `write`.',
+      parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+      requestParams: { path: nodePath },
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: createFile.input.omit({ node_id: true }) },
+          'multipart/form-data': { schema: { type: 'object' } },
+        },
+      },
+      responses: {
+        '201': {
+          description: 'The file, or what became of each of several.',
+          content: json(z.union([TrackedFile, z.object({ files: z.array(z.unknown()) })])),
+        },
+        ...errorResponses([...createFile.errors, 'ROUTE_NOT_FOUND', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL']),
+      },
+    },
+  },
+};

@@ -1,0 +1,28 @@
+import type { Operation } from '@workspace-graph/contracts';
+
+/** What the groups of the table are about. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  Access: 'Who may see and change a node, why, and asking for more.',
+  Actors: 'People and automations that own nodes and answer for responsibilities.',
+  Administration: 'For those who run the workspace.',
+  Edges: 'Directed relations between nodes.',
+  Events: 'The timeline of each node.',
+  Files: 'Tracked files of nodes: list, read, change, search, restore.',
+  'Import and export': 'The whole graph as one document.',
+  Mirrors: 'Folders of nodes on this device.',
+  Nodes: 'Organizations, projects, processes, areas and principles, with what belongs to each.',
+  Reading: 'Search, context, overview and the graph for drawing.',
+  Remotes: 'Remote storage of files; a local workspace has none.',
+  Service: 'The service itself: its routes, its health, its numbers.',
+  Sync: 'State of folders and files against what is known of them.',
+  Tokens: 'Credentials.',
+  'Users and groups': 'Who works here, and in which groups.',
+};
+
+/** The tags that the operations use, described. */
+export function tagsOf(operations: Iterable<Operation>): { readonly name: string; readonly description: string }[] {
+  const names = new Set([...operations].flatMap(({ rest }) => (rest ? [rest.tag] : [])));
+  return [...names.add('Import and export').add('Service')]
+    .sort()
+    .map((name) => ({ name, description: DESCRIPTIONS[name] ?? name }));
+}

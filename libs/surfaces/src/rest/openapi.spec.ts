@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString, stringifyYaml } from '@redocly/openapi-core';
+import { OPERATIONS } from '@workspace-graph/contracts';
+import { type EdgeHarness, startEdge } from '../../test/edge/edge-harness.js';
+import { fakeServices } from '../../test/rest/fake-services.js';
+import { openApiSuite } from '../../test/rest/openapi.suite.js';
+import { type OpenApi, routesOf } from '../../test/rest/openapi-routes.js';
+import { openApiDocument } from './openapi.js';
+
+const SEED = Number(process.env.SVC_TEST_SEED ?? Date.now());
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument('0.1.0') as unknown as OpenApi;
+
+  it('is valid and passes the linter [edge.openapi.served]', async () => {
+    const config = await createConfig({
+      extends: ['recommended-strict'],
+      rules: { 'no-server-example.com': 'off', 'operation-4xx-response': 'off', 'security-defined': 'error' },
+    });
+    const problems = await lintFromString({ source: stringifyYaml(document), config });
+
+    expect(
+      problems.map(
+        ({ ruleId, message, location }) => `${ruleId}: ${message} at ${location.map(({ pointer }) => pointer).join()}`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('has every route of the table once, under the name of its operation [edge.rest.one-binding-per-operation]', () => {
+    const expected = [...OPERATIONS.values()].flatMap(({ name, rest }) =>
+      rest ? [`${name} ${rest.method} ${rest.path}`] : [],
+    );
+    const described = routesOf(document).map(
+      ({ method, path, operation }) => `${operation.operationId} ${method} ${path}`,
+    );
+
+    expect(new Set(described).size).toBe(described.length);
+    expect(described).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('is the one in docs/openapi.json; node tools/write-docs.mjs writes it', () => {
+    const read = (path: string): unknown =>
+      JSON.parse(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'));
+    const { version } = read('package.json') as { version: string };
+
+    expect(read('docs/openapi.json')).toEqual(JSON.parse(JSON.stringify(openApiDocument(version))));
+  });
+
+  it('names the records of the contract once and refers to them', () => {
+    const text = JSON.stringify(document.paths);
+
+    expect(Object.keys(document.components.schemas ?? {})).toEqual(
+      expect.arrayContaining(['Error', 'Node', 'GraphEvent', 'Actor', 'Token']),
+    );
+    expect(text.split('#/components/schemas/Node"').length).toBeGreaterThan(5);
+  });
+});
+
+describe('the routes', () => {
+  let edge: EdgeHarness;
+  beforeAll(async () => {
+    edge = await startEdge({ dispatch: fakeServices(SEED) });
+  });
+  afterAll(() => edge.close());
+
+  it('serve their document to the authenticated [edge.openapi.served]', async () => {
+    const refused = await edge.fetch('/openapi.json');
+    const served = await edge.fetch('/openapi.json', { token: edge.tokens.read });
+
+    expect([refused.status, served.status]).toEqual([401, 200]);
+    expect(await served.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('0.1.0'))));
+  });
+
+  openApiSuite({ target: () => ({ baseUrl: edge.url, token: edge.tokens.manage.text }), seed: SEED, runs: 10 });
+});

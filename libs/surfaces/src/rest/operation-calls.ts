@@ -1,0 +1,45 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Bus, CallOptions } from '@workspace-graph/bus';
+import type { Caller, Envelope, InputOf, Operation, ReplyOf } from '@workspace-graph/contracts';
+import { attributesOf, type Metrics, observe, type Tracing } from '@workspace-graph/platform';
+import type { FastifyRequest } from 'fastify';
+import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
+
+/** Calls operations on behalf of a request: envelope, trace and metrics of the call. */
+@Injectable()
+export class OperationCalls {
+  private readonly bus: Bus;
+  private readonly metrics: Metrics;
+  private readonly tracing: Tracing;
+
+  constructor(@Inject(EDGE_PARTS) { bus, metrics, tracing }: EdgeParts) {
+    this.bus = bus;
+    this.metrics = metrics;
+    this.tracing = tracing;
+  }
+
+  /** @throws ServiceError */
+  call<Op extends Operation>(operation: Op, input: InputOf<Op>, context: CallContext): Promise<ReplyOf<Op>> {
+    const { request, caller, callId, options } = context;
+    const parent = request.edge?.span.traceparent;
+    const span = this.tracing.start(operation.name, {
+      kind: 'client',
+      ...(parent ? { parent } : {}),
+      ...(this.tracing.enabled ? { attributes: attributesOf(operation, request.id) } : {}),
+    });
+    const { traceparent } = span;
+    const envelope: Envelope = { callId, requestId: request.id, caller, ...(traceparent ? { traceparent } : {}) };
+    return observe(
+      () => this.bus.call(operation, input, envelope, options),
+      span,
+      (outcome, seconds) => this.metrics.busCall(operation.name, outcome, seconds),
+    );
+  }
+}
+
+export interface CallContext {
+  readonly request: FastifyRequest;
+  readonly caller: Caller;
+  readonly callId: string;
+  readonly options?: CallOptions;
+}

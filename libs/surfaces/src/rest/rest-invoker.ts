@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callIdOf } from './call-id.js';
+import { COMPRESS_FROM_BYTES, chooseEncoding, compress, STREAM_FROM_CHARACTERS, streamOf } from './compression.js';
+import { memberOf, tagAsked, tagOf, versionAsked } from './conditions.js';
+import { OperationCalls } from './operation-calls.js';
+import { coerceQuery } from './query-coercion.js';
+import type { RoutePlan } from './route-plan.js';
+
+type Input = Record<string, unknown>;
+type Query = Readonly<Record<string, string | string[]>>;
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const [OK, NOT_MODIFIED] = [200, 304];
+
+/** Carries one request to its operation and the answer back. The input is validated where the operation is served. */
+@Injectable()
+export class RestInvoker {
+  constructor(@Inject(OperationCalls) private readonly calls: OperationCalls) {}
+
+  async handle(plan: RoutePlan, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = callerOf(request);
+    const { operation } = plan;
+    const input = inputOf(plan, request);
+    // A change whose caller left may as well have been answered: it is carried out either way.
+    const options = operation.readOnly ? { signal: request.signal } : {};
+    const callId = callIdOf(request.headers['idempotency-key'], caller, operation.name);
+    const result = await this.calls.call(operation, input, { request, caller, callId, options });
+    await sendResult(plan, result, reply);
+  }
+}
+
+/** The caller that the gate let in. */
+export function callerOf({ edge }: FastifyRequest): Caller {
+  if (!edge?.authenticated) throw new ServiceError('UNAUTHENTICATED', 'This route needs a bearer token.');
+  return edge.authenticated.caller;
+}
+
+/** Sends JSON, as text or as its bytes, compressed when the client takes that and it is worth it. */
+export async function sendJson(reply: FastifyReply, json: string | Uint8Array): Promise<void> {
+  reply.header('content-type', JSON_TYPE);
+  const encoding =
+    json.length < COMPRESS_FROM_BYTES ? undefined : chooseEncoding(reply.request.headers['accept-encoding']);
+  if (encoding) reply.header('content-encoding', encoding);
+  if (json.length > STREAM_FROM_CHARACTERS) await reply.send(streamOf(json, encoding));
+  else if (encoding) await reply.send(await compress(json, encoding));
+  // A text with other characters than Latin ones is much slower to write than its bytes.
+  else await reply.send(typeof json === 'string' ? Buffer.from(json) : json);
+}
+
+async function sendResult(
+  { conditions, status, mayOnlyPreview }: RoutePlan,
+  result: unknown,
+  reply: FastifyReply,
+): Promise<void> {
+  const tag = conditions.tagPath && tagOf(result, conditions.tagPath);
+  if (tag) reply.header('etag', tag);
+  if (conditions.takesTag) {
+    reply.header('cache-control', 'private, no-cache');
+    if (memberOf(result, ['unchanged']) === true) return void (await reply.code(NOT_MODIFIED).send());
+  }
+  const onlyPreviewed = mayOnlyPreview && memberOf(result, ['applied']) === false;
+  reply.code(onlyPreviewed ? OK : status);
+  await sendJson(reply, result instanceof RawJson ? result.source : JSON.stringify(result));
+}
+
+function inputOf(plan: RoutePlan, request: FastifyRequest): Input {
+  const { takesBody, coercions, conditions, operation } = plan;
+  const { headers } = request;
+  const query = request.query as Query;
+  const input = takesBody ? bodyOf(request.body, query) : coerceQuery(coercions, query);
+  if (!takesBody && hasContent(request.body))
+    throw validationFailed([
+      { path: '', message: `${request.method} takes its input from the query, not from a body.` },
+    ]);
+  addPath(plan, request.params as Readonly<Record<string, string>>, input);
+  if (headers['if-match'] !== undefined) addVersion(plan, headers['if-match'], input);
+  const tag =
+    conditions.takesTag && headers['if-none-match'] !== undefined ? tagAsked(headers['if-none-match']) : undefined;
+  if (tag !== undefined && operation.readOnly) input.if_none_match ??= tag;
+  return input;
+}
+
+function bodyOf(body: unknown, query: Query): Input {
+  const stray = Object.keys(query);
+  if (stray.length > 0)
+    throw validationFailed(stray.map((path) => ({ path, message: 'belongs into the body, not into the query' })));
+  if (body === undefined) return {};
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw validationFailed([{ path: '', message: 'The body must be a JSON object.' }]);
+  return { ...body };
+}
+
+function addPath({ pathParameters }: RoutePlan, params: Readonly<Record<string, string>>, input: Input): void {
+  for (const name of pathParameters) {
+    if (Object.hasOwn(input, name)) throw validationFailed([{ path: name, message: 'is given by the path' }]);
+    input[name] = params[name];
+  }
+}
+
+function addVersion({ conditions, operation }: RoutePlan, header: string, input: Input): void {
+  if (operation.readOnly) return;
+  if (!conditions.takesVersion)
+    throw validationFailed([{ path: 'If-Match', message: 'This route knows no versions.' }]);
+  const version = versionAsked(header);
+  if (version === undefined) return;
+  if (input.expected_version !== undefined && input.expected_version !== version) {
+    throw validationFailed([{ path: 'expected_version', message: 'contradicts the If-Match header' }]);
+  }
+  input.expected_version = version;
+}
+
+function hasContent(body: unknown): boolean {
+  return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0);
+}
