@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { LIMITS, listMirrors, type Mirror } from '@workspace-graph/contracts';
+import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
+import { CliError } from '../cli-error.js';
+import { counted } from '../text.js';
+import type { WorkspaceClient } from '../workspace-client.js';
+import type { Finding } from './finding.js';
+
+const WATCH_LIMIT = '/proc/sys/fs/inotify/max_user_watches';
+/** Other programs of this user watch folders too. */
+const USABLE_SHARE = 0.8;
+const SHOWN_MIRRORS = 3;
+
+/** Checks the databases of the device, whether or not the workspace runs. */
+export function checkStores({ own }: WorkspacePaths): Finding[] {
+  return [
+    checkStore('registry', join(own, 'sync.db'), {
+      state: 'failed',
+      advice:
+        'Stop the workspace, put sync.db and sync.db-wal aside and start it again: records keep their ids, folders are registered again with svc mirror create.',
+    }),
+    checkStore('search index', join(own, 'search.db'), {
+      state: 'warning',
+      advice: 'Stop the workspace, remove search.db and start it again: the index is made anew.',
+    }),
+  ];
+}
+
+function checkStore(check: string, file: string, wrong: Required<Pick<Finding, 'state' | 'advice'>>): Finding {
+  if (!existsSync(file)) return { check, state: 'ok', found: 'made at the first start' };
+  const problem = storeProblem(file);
+  return problem === null
+    ? { check, state: 'ok', found: file }
+    : { check, ...wrong, found: `${file} is not in order: ${problem}` };
+}
+
+function storeProblem(file: string): string | null {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      const [answer] = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {});
+      return answer === 'ok' ? null : String(answer);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Checks the folders of nodes as the running workspace sees them; none in a workspace without folders. */
+export async function checkFolders(client: WorkspaceClient): Promise<Finding[]> {
+  const mirrors = await mirrorsOf(client);
+  if (mirrors === null) return [];
+  const watches = await checkWatches(mirrors);
+  return [checkMirrors(mirrors), ...(watches ? [watches] : [])];
+}
+
+async function mirrorsOf(client: WorkspaceClient): Promise<Mirror[] | null> {
+  const mirrors: Mirror[] = [];
+  let cursor: string | undefined;
+  try {
+    do {
+      const page = await client.call(listMirrors, {
+        limit: LIMITS.listMax,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      mirrors.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return mirrors;
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'ROUTE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** A folder that is missing may be on a disk that is not attached: nothing in it counts as deleted. */
+export function checkMirrors(mirrors: readonly Pick<Mirror, 'local_path' | 'state'>[]): Finding {
+  const wrong = mirrors.filter(({ state }) => state === 'missing' || state === 'unreadable');
+  if (wrong.length === 0) return { check: 'mirrors', state: 'ok', found: counted(mirrors.length, 'folder') };
+  const shown = wrong.slice(0, SHOWN_MIRRORS).map(({ local_path, state }) => `${local_path} is ${state}`);
+  const more = wrong.length > shown.length ? [`${wrong.length - shown.length} more`] : [];
+  return {
+    check: 'mirrors',
+    state: 'warning',
+    found: [...shown, ...more].join('; '),
+    advice:
+      'Attach the disk, put the folder back, give yourself the right to read it, or give it up with `svc mirror remove`.',
+  };
+}
+
+/** Linux watches each folder by itself and has a limit for it; null elsewhere. */
+async function checkWatches(mirrors: readonly Mirror[]): Promise<Finding | null> {
+  const limit = Number(await readFile(WATCH_LIMIT, 'utf8').catch(() => Number.NaN));
+  if (!Number.isInteger(limit)) return null;
+  const paths = mirrors.map(({ local_path }) => local_path);
+  return watchFinding(await countFolders(paths, limit), limit);
+}
+
+export function watchFinding(folders: number, limit: number): Finding {
+  const isEnough = folders <= limit * USABLE_SHARE;
+  const found = `${counted(folders, 'folder')} to watch, ${limit} allowed`;
+  if (isEnough) return { check: 'watching', state: 'ok', found };
+  return {
+    check: 'watching',
+    state: 'warning',
+    found: `${found}; changes may be noticed late`,
+    advice: `Raise the limit: sudo sysctl fs.inotify.max_user_watches=${Math.max(folders, limit) * 2}, and keep it in /etc/sysctl.d.`,
+  };
+}
+
+/** Folders in these folders, and they themselves; counts no further than `limit`. Folders that cannot be read count once. */
+export async function countFolders(roots: readonly string[], limit: number): Promise<number> {
+  const waiting = [...roots];
+  let count = 0;
+  for (let folder = waiting.pop(); folder !== undefined && count < limit; folder = waiting.pop()) {
+    const parent = folder;
+    count += 1;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) if (entry.isDirectory()) waiting.push(join(parent, entry.name));
+  }
+  return count;
+}

@@ -1,0 +1,158 @@
+import { resolve } from 'node:path';
+import {
+  type ClientConfigFile,
+  createMirror,
+  LIMITS,
+  listMirrors,
+  type Mirror,
+  moveMirror,
+  removeMirror,
+} from '@workspace-graph/contracts';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { CliError } from '../cli-error.js';
+import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
+import { table } from '../output.js';
+import { resolveNode } from '../resolve-node.js';
+import { runs } from '../run-command.js';
+import { printable } from '../text.js';
+import { connect, type WorkspaceClient } from '../workspace-client.js';
+
+interface CreateOptions {
+  readonly path?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  svc mirror create "Second oven"
+  svc mirror create "Second oven" --path ~/Documents/oven
+  svc mirror list
+  svc mirror move "Second oven" /data/oven
+  svc mirror remove "Second oven"`;
+
+/** `svc mirror create|list|move|remove` */
+export function mirrorCommands(program: Command): void {
+  const mirror = program
+    .command('mirror')
+    .description('make, list, move and give up the folders of nodes on this device')
+    .addHelpText('after', EXAMPLES);
+  createCommand(mirror);
+  listCommand(mirror);
+  moveCommand(mirror);
+  removeCommand(mirror);
+}
+
+function createCommand(mirror: Command): void {
+  runs<CreateOptions>(
+    mirror
+      .command('create')
+      .description('make the folder of a node, or complete the one that it has')
+      .argument('<node>', 'the node, by id or name')
+      .option('--path <folder>', 'another folder than the default one in the workspace'),
+    async ({ out, options, args: [node = ''] }) => {
+      const client = await connect();
+      const made = await client.call(createMirror, {
+        node_id: await resolveNode(client, node),
+        ...(options.path === undefined ? {} : { custom_path: resolve(options.path) }),
+      });
+      const foreign = made.scope_config.filter(({ state }) => state === 'foreign');
+      for (const file of foreign) out.note(foreignNote(file));
+      out.result(made, [made.local_path]);
+    },
+  );
+}
+
+function listCommand(mirror: Command): void {
+  runs(mirror.command('list').description('list the folders of nodes, by path'), async ({ out }) => {
+    const items = await allMirrors(await connect());
+    out.result({ items }, table([['NODE', 'STATE', 'FILES', 'FOLDER'], ...items.map(mirrorRow)]));
+  });
+}
+
+async function allMirrors(client: WorkspaceClient): Promise<Mirror[]> {
+  const items: Mirror[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.call(listMirrors, {
+      limit: LIMITS.listMax,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    items.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return items;
+}
+
+function moveCommand(mirror: Command): void {
+  runs(
+    mirror
+      .command('move')
+      .description('move the folder of a node to another place; its files keep their ids')
+      .argument('<node>', 'the node, by id or name')
+      .argument('<folder>', 'where the folder is to be; nothing may be there yet'),
+    async ({ out, args: [node = '', folder = ''] }) => {
+      const client = await connect();
+      const moved = await client.call(moveMirror, {
+        node_id: await resolveNode(client, node),
+        path: resolve(folder),
+      });
+      out.result(moved, [moved.local_path]);
+    },
+  );
+}
+
+/** What `remove` does, or would do. */
+interface Removed {
+  readonly applied: boolean;
+  readonly node_id: string;
+  readonly local_path: string;
+}
+
+const REMOVE_HELP = `
+Stays:  the folder, every file in it, and the records of the files
+Goes:   from the registry of this device: the folder is tracked no more
+        from the folder: SVC_SCOPE.md, and the entries for this workspace in .mcp.json, .codex/config.toml and
+        .vibe/config.toml, unless somebody else wrote or changed them
+\`svc mirror create NODE --path FOLDER\` takes the folder up again.`;
+
+function removeCommand(mirror: Command): void {
+  runs<ConfirmOptions>(
+    mirror
+      .command('remove')
+      .description('stop tracking the folder of a node; the folder and its files stay')
+      .argument('<node>', 'the node, by id or name')
+      .option(...YES)
+      .addHelpText('after', REMOVE_HELP),
+    async ({ out, options, args: [node = ''] }) => {
+      const client = await connect();
+      const nodeId = await resolveNode(client, node);
+      const change = {
+        preview: () => removalOf(client, nodeId),
+        apply: async () => ({ applied: true, ...(await client.call(removeMirror, { node_id: nodeId })) }),
+        describe: describeRemoval,
+      };
+      await confirmed<Removed>(out, change, options);
+    },
+  );
+}
+
+async function removalOf(client: WorkspaceClient, nodeId: string): Promise<Removed> {
+  const mirror = (await allMirrors(client)).find(({ node }) => node.id === nodeId);
+  if (!mirror) throw new CliError('NO_MIRROR', `The node ${nodeId} has no folder on this device.`);
+  return { applied: false, node_id: nodeId, local_path: mirror.local_path };
+}
+
+function describeRemoval({ applied, local_path: path }: Removed): string[] {
+  return [
+    `${printable(path)} ${applied ? 'is' : 'would be'} tracked no more. The folder and its files stay there.`,
+    `${applied ? 'Taken' : 'Would be taken'} out of it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.`,
+  ];
+}
+
+function mirrorRow({ node, state, files, local_path: path }: Mirror): string[] {
+  return [printable(node.name), state, String(files), printable(path)];
+}
+
+function foreignNote({ path }: z.infer<typeof ClientConfigFile>): string {
+  return `${path} was written by somebody else and stays as it is.`;
+}

@@ -1,0 +1,134 @@
+import {
+  createToken,
+  LIMITS,
+  listTokens,
+  revokeToken,
+  SCOPES,
+  type Scope,
+  type Token,
+  whoami,
+} from '@workspace-graph/contracts';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
+import { table } from '../output.js';
+import { wholeNumber } from '../parse-options.js';
+import { runs } from '../run-command.js';
+import { connect } from '../workspace-client.js';
+
+interface CreateOptions {
+  scope: Scope;
+  label: string;
+  device?: boolean;
+  user?: string;
+  days: number;
+}
+interface ListOptions {
+  all?: boolean;
+  everybody?: boolean;
+}
+/** `own` tells why nothing was revoked: the command uses this credential. */
+interface Revoked {
+  readonly revoked: string | null;
+  readonly own?: boolean;
+}
+
+/** `svc token create|list|revoke` */
+export function tokenCommands(program: Command): void {
+  const token = program.command('token').description('make, list and revoke credentials');
+
+  runs<CreateOptions>(
+    token
+      .command('create')
+      .description('make a token and print it, this once')
+      .addOption(new Option('--scope <scope>', 'what it may do').choices(SCOPES).makeOptionMandatory())
+      .requiredOption('--label <text>', 'what it is for')
+      .option('--device', 'a device token instead of a personal one')
+      .option('--user <id>', 'for another user (needs manage)')
+      .option('--days <number>', 'days until it expires', wholeNumber, LIMITS.tokenDaysDefault),
+    async ({ out, options }) => {
+      const client = await connect();
+      const made = await client.call(createToken, {
+        scope: options.scope,
+        label: options.label,
+        kind: options.device ? 'device' : 'personal',
+        expires_in_days: options.days,
+        ...(options.user ? { user_id: options.user } : {}),
+      });
+      out.note(
+        `Token "${made.token.label}" with scope ${made.token.scope}, valid until ${made.token.expires_at}. It is not shown again:`,
+      );
+      out.result(made, [made.secret]);
+    },
+  );
+
+  runs<ListOptions>(
+    token
+      .command('list')
+      .description('list tokens, newest first')
+      .option('--all', 'expired and revoked ones too')
+      .option('--everybody', 'of all users (needs manage)'),
+    async ({ out, options }) => {
+      const client = await connect();
+      const items: Token[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await client.call(listTokens, {
+          include_ended: options.all ?? false,
+          everybody: options.everybody ?? false,
+          limit: LIMITS.listMax,
+          ...(cursor ? { cursor } : {}),
+        });
+        items.push(...page.items);
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor);
+      out.result(
+        { items },
+        table([['ID', 'LABEL', 'SCOPE', 'KIND', 'USER', 'EXPIRES', 'LAST USED'], ...items.map(tokenRow)]),
+      );
+    },
+  );
+
+  revokeCommand(token);
+}
+
+function revokeCommand(token: Command): void {
+  runs<ConfirmOptions>(
+    token
+      .command('revoke')
+      .description('end a token and its connections; asks before the one that this command uses itself')
+      .argument('<id>', 'id of the token')
+      .option(...YES),
+    async ({ out, args: [id = ''], options }) => {
+      const client = await connect();
+      const isOwn = (await client.call(whoami, {})).credential_id === id;
+      const revoke = async (): Promise<Revoked> => {
+        await client.call(revokeToken, { token_id: id });
+        return { revoked: id };
+      };
+      const change = { preview: async () => ({ revoked: null, own: true }), apply: revoke, describe: describeRevoked };
+      await confirmed<Revoked>(out, change, isOwn ? options : { yes: true });
+    },
+  );
+}
+
+function describeRevoked({ revoked }: Revoked): string[] {
+  if (revoked !== null) return [`Token ${revoked} is revoked.`];
+  return [
+    'This is the credential that this command uses: without it the workspace answers it no more.',
+    'A local workspace makes a new one at its next start (`svc stop`, `svc start`).',
+  ];
+}
+
+function tokenRow(token: Token): string[] {
+  const expiry = token.revoked_at ? `revoked ${token.revoked_at.slice(0, 10)}` : token.expires_at.slice(0, 10);
+  return [
+    token.id,
+    token.label,
+    token.scope,
+    token.kind,
+    token.user.name,
+    expiry,
+    token.last_used_at?.slice(0, 16) ?? 'never',
+  ];
+}

@@ -1,0 +1,143 @@
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { exportGraph, type ImportReport } from '@workspace-graph/contracts';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { CliError, EXIT } from '../cli-error.js';
+import { type ConfirmOptions, YES_FLAGS } from '../confirm.js';
+import type { Output } from '../output.js';
+import { runs } from '../run-command.js';
+import { requireNewFile, saveBytes } from '../save-bytes.js';
+import { connect, type WorkspaceClient } from '../workspace-client.js';
+
+type Report = z.infer<typeof ImportReport>;
+
+interface ImportOptions extends ConfirmOptions {
+  readonly dryRun?: boolean;
+}
+
+const TELL_EVERY_MS = 1_000;
+/** Taking in more than this takes a while. */
+const LARGE_BYTES = 1_000_000;
+const DEMO = fileURLToPath(new URL('../../../demo/linden-bakery.json', import.meta.url));
+
+/** `svc import`, `svc export`, `svc demo` */
+export function transferCommands(program: Command): void {
+  runs<ImportOptions>(
+    program
+      .command('import')
+      .description('bring a workspace-graph/1 document into the graph; again changes only what differs')
+      .argument('<file>', 'the document, - for standard input')
+      .option('--dry-run', 'validate and count only')
+      .option(YES_FLAGS, 'go on even if somebody gains access to what is there already'),
+    async ({ out, options, args }) => {
+      const client = await connect();
+      out.note('Importing …');
+      showReport(out, await importFile(client, args[0] ?? '-', options, out), options);
+    },
+  );
+
+  runs<ConfirmOptions>(
+    program
+      .command('export')
+      .description('write the whole graph as a workspace-graph/1 document')
+      .argument('<file>', 'where to, - for standard output')
+      .option(YES_FLAGS, 'replace a file that is there'),
+    async ({ out, args: [file = '-'], options }) => {
+      await requireNewFile(file, options);
+      const client = await connect();
+      const bytes = await exportTo(client, file);
+      if (file !== '-') out.result({ file, bytes }, [`Wrote ${file} (${bytes} bytes).`]);
+    },
+  );
+
+  runs(
+    program.command('demo').description('fill the workspace with an invented sample organisation'),
+    async ({ out }) => {
+      const client = await connect();
+      showReport(out, await importFile(client, DEMO, {}, out), {});
+      out.note('Try: svc_search "bread" from your agent, or GET /overview.');
+    },
+  );
+}
+
+async function importFile(client: WorkspaceClient, file: string, options: ImportOptions, out: Output): Promise<Report> {
+  const document =
+    file === '-' ? (Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>) : (await openDocument(file)).stream();
+  const flags = new URLSearchParams({
+    dry_run: String(options.dryRun ?? false),
+    confirmed: String(options.yes ?? false),
+  });
+  const response = await client.fetch(`/import?${flags}`, {
+    method: 'POST',
+    body: document.pipeThrough(tellingProgress(out)),
+    duplex: 'half',
+    headers: { 'content-type': 'application/json' },
+  });
+  return (await response.json()) as Report;
+}
+
+/** Tells once in a while how much has been sent, so that whoever waits sees that something happens. */
+function tellingProgress(out: Output): TransformStream<Uint8Array, Uint8Array> {
+  let [bytes, tellAtMs] = [0, performance.now() + TELL_EVERY_MS];
+  const sent = (): string => `${(bytes / 1_000_000).toFixed(1)} MB sent`;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (performance.now() > tellAtMs) {
+        out.note(`  ${sent()} …`);
+        tellAtMs = performance.now() + TELL_EVERY_MS;
+      }
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (bytes > LARGE_BYTES) out.note(`  ${sent()}; the workspace checks them and takes them in …`);
+    },
+  });
+}
+
+async function openDocument(file: string): Promise<Blob> {
+  const found = await stat(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new CliError(
+      'FILE_UNREADABLE',
+      `${file} cannot be read: ${cause.code === 'ENOENT' ? 'there is no such file' : cause.message}.`,
+      { cause },
+    );
+  });
+  if (!found.isFile()) throw new CliError('FILE_UNREADABLE', `${file} is not a file.`);
+  return openAsBlob(file);
+}
+
+async function exportTo(client: WorkspaceClient, file: string): Promise<number> {
+  const response = await client.fetch(exportGraph.rest?.path ?? '');
+  if (!response.body) throw new CliError('UNEXPECTED_ANSWER', 'The workspace answered without a document.');
+  return saveBytes(response, file);
+}
+
+/** Who would see or change more of what is there already. */
+function gainsOf({ preview }: Report): string[] {
+  if (!preview?.widens) return [];
+  const people = preview.gains.map((gain) => `  ${gain.user_name} gains access to ${gain.node_count} nodes`);
+  const opened = preview.opens_to_everyone > 0 ? [`  ${preview.opens_to_everyone} nodes open to everyone`] : [];
+  return ['Access widens:', ...opened, ...people];
+}
+
+function showReport(out: Output, report: Report, options: ImportOptions): void {
+  const kinds = [
+    ...new Set([report.created, report.updated, report.unchanged].flatMap((counts) => Object.keys(counts))),
+  ];
+  const lines = kinds.map(
+    (kind) =>
+      `  ${kind}: ${report.created[kind] ?? 0} new, ${report.updated[kind] ?? 0} changed, ${report.unchanged[kind] ?? 0} as before`,
+  );
+  const waits = !(report.applied || options.dryRun);
+  out.result(report, [
+    report.applied ? 'Imported:' : 'The document is valid. An import would bring:',
+    ...lines,
+    ...gainsOf(report),
+    ...(waits ? ['Nothing was changed: add --yes to let these people in.'] : []),
+  ]);
+  if (waits) process.exitCode = EXIT.failed;
+}

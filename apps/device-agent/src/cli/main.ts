@@ -1,0 +1,86 @@
+import { Command, type CommanderError } from 'commander';
+import { VERSION } from '../version.js';
+import { CliError, EXIT } from './cli-error.js';
+import { backupCommands } from './commands/backup.js';
+import { completionCommand } from './commands/completion.js';
+import { doctorCommand } from './commands/doctor.js';
+import { fileCommands } from './commands/files.js';
+import { lifecycleCommands } from './commands/lifecycle.js';
+import { mirrorCommands } from './commands/mirror.js';
+import { tokenCommands } from './commands/token.js';
+import { transferCommands } from './commands/transfer.js';
+import { trashCommands } from './commands/trash.js';
+import { watchCommand } from './commands/watch.js';
+import { isClosedPipe, Output } from './output.js';
+
+/** The `svc` command with everything it can do. */
+export function createProgram(): Command {
+  const program = new Command('svc')
+    .description('Workspace Graph: one graph of your organisation that people and agents share')
+    .version(VERSION)
+    .showHelpAfterError('(svc --help shows what there is)')
+    .configureHelp({ sortSubcommands: false });
+  lifecycleCommands(program);
+  doctorCommand(program);
+  mirrorCommands(program);
+  fileCommands(program);
+  trashCommands(program);
+  watchCommand(program);
+  tokenCommands(program);
+  transferCommands(program);
+  backupCommands(program);
+  completionCommand(program);
+  return program;
+}
+
+/** Runs one command line; sets the exit code instead of ending the process. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = createProgram();
+  const asJson = wantsJson(argv);
+  exitWithUsage(program, asJson);
+  process.stdout.on('error', tellBrokenOutput);
+  // What cannot be told here can be told nowhere.
+  process.stderr.on('error', () => undefined);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!isCommanderError(error)) throw error;
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (asJson && error.exitCode !== 0) new Output(true).failure(wrongUsage(error));
+  }
+}
+
+function isCommanderError(error: unknown): error is CommanderError {
+  const { code } = error as Partial<CommanderError>;
+  return typeof code === 'string' && code.startsWith('commander.');
+}
+
+/** Asked before the words are understood: those that are not understood are to be told as JSON too. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+function wrongUsage(error: CommanderError): CliError {
+  const said = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+  // A command that needs one of its subcommands answers with its help instead of a message.
+  const message = error.code === 'commander.help' ? 'The command is not complete.' : said;
+  return new CliError('WRONG_USAGE', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, {
+    exitCode: EXIT.usage,
+    cause: error,
+    hint: '`svc --help` shows what there is, `svc COMMAND --help` what a command takes.',
+  });
+}
+
+/** Unheard, a reader that left would look like a crash. */
+function tellBrokenOutput(error: Error): void {
+  process.exitCode = EXIT.failed;
+  if (!isClosedPipe(error)) process.stderr.write(`svc: the output cannot be written: ${error.message}\n`);
+}
+
+function exitWithUsage(command: Command, asJson: boolean): void {
+  command.exitOverride();
+  // The error object says it; help that was asked for goes to standard output.
+  if (asJson) command.configureOutput({ writeErr: () => undefined });
+  for (const child of command.commands) exitWithUsage(child, asJson);
+}

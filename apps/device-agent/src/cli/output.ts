@@ -1,0 +1,55 @@
+import type { CliError } from './cli-error.js';
+
+/** How a command shows what it did: for people, or with --json as one JSON value on standard output. */
+export class Output {
+  constructor(readonly json: boolean) {}
+
+  /** The result: `lines` for people, `value` for --json. */
+  result(value: unknown, lines: readonly string[]): void {
+    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${lines.join('\n')}\n`);
+  }
+
+  /** Progress and remarks go to standard error, so that results can be piped. */
+  note(line: string): void {
+    if (!this.json) process.stderr.write(`${line}\n`);
+  }
+
+  failure(error: CliError): void {
+    if (this.json) {
+      process.stdout.write(`${JSON.stringify(error.toJson(), null, 2)}\n`);
+      return;
+    }
+    const issues = issuesOf(error);
+    process.stderr.write(issues.length > 1 ? 'svc: this is not in order:\n' : `svc: ${error.message}\n`);
+    for (const issue of issues.length > 1 ? issues : [])
+      process.stderr.write(`  ${issue.path || '(whole document)'}: ${issue.message}\n`);
+    if (error.options.hint) process.stderr.write(`     ${error.options.hint}\n`);
+    if (error.options.body) process.stderr.write(`     ${error.code}, request ${error.options.body.request_id}\n`);
+  }
+}
+
+/** Whether an output failed only because its reader has seen enough and left, as `head` does. */
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+/** Columns padded to equal width, two spaces apart. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const SHOWN_ISSUES = 50;
+
+function issuesOf(error: CliError): { path: string; message: string }[] {
+  const issues: unknown = error.options.body?.details?.['issues'];
+  if (!Array.isArray(issues)) return [];
+  const shown = issues.slice(0, SHOWN_ISSUES) as { path: string; message: string }[];
+  const rest = issues.length - shown.length;
+  return rest > 0 ? [...shown, { path: '…', message: `and ${rest} more; --json shows all` }] : shown;
+}

@@ -1,0 +1,68 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { NodeSummary } from '@workspace-graph/contracts';
+import type { CliError } from './cli-error.js';
+import { resolveNode } from './resolve-node.js';
+import type { WorkspaceClient } from './workspace-client.js';
+
+const named = (name: string): Pick<NodeSummary, 'id' | 'name' | 'type' | 'organization'> => ({
+  id: randomUUIDv7(),
+  name,
+  type: 'project',
+  organization: { id: randomUUIDv7(), type: 'organization', name: 'Bakery' },
+});
+
+/** A workspace that answers one node a page. */
+function workspace(nodes: readonly ReturnType<typeof named>[]): {
+  client: Pick<WorkspaceClient, 'call'>;
+  asked: number;
+} {
+  const state = {
+    asked: 0,
+    client: {
+      call: async (_operation: unknown, { cursor = '0' }: { cursor?: string }) => {
+        state.asked += 1;
+        const at = Number(cursor);
+        return { items: nodes.slice(at, at + 1), next_cursor: at + 1 < nodes.length ? String(at + 1) : null };
+      },
+    } as unknown as Pick<WorkspaceClient, 'call'>,
+  };
+  return state;
+}
+
+async function refusal(text: string, nodes: readonly ReturnType<typeof named>[]): Promise<CliError> {
+  return resolveNode(workspace(nodes).client, text).then(
+    (id) => Promise.reject(new Error(`${text} became ${id}`)),
+    (error: CliError) => error,
+  );
+}
+
+describe('the node that a command line names', () => {
+  it('is taken by its id as it is, without a question to the workspace', async () => {
+    const state = workspace([]);
+    const id = randomUUIDv7();
+    expect(await resolveNode(state.client, id.toUpperCase())).toBe(id);
+    expect(state.asked).toBe(0);
+  });
+
+  it('is found by its whole name, whatever the case and the diacritics, on any page', async () => {
+    const nodes = [named('Pec and more'), named('Péč'), named('The pec')];
+    expect(await resolveNode(workspace(nodes).client, ' pec ')).toBe(nodes[1]?.id);
+  });
+
+  it('lists those that bear the same name, as wrong usage', async () => {
+    const nodes = [named('Oven'), named('oven'), named('Oven two')];
+    const error = await refusal('Oven', nodes);
+    expect([error.exitCode, error.code]).toEqual([2, 'NODE_AMBIGUOUS']);
+    expect(error.options.hint).toContain(`${nodes[0]?.id}  Oven (project of Bakery)`);
+    expect(error.options.hint).toContain(nodes[1]?.id);
+    expect(error.options.hint).not.toContain(nodes[2]?.id);
+  });
+
+  it('is not guessed from a part of a name; near ones are told', async () => {
+    const error = await refusal('Ove', [named('Oven')]);
+    expect([error.exitCode, error.code]).toEqual([2, 'NODE_UNKNOWN']);
+    expect(error.options.hint).toContain('Oven (project of Bakery)');
+    expect((await refusal('', [])).code).toBe('NODE_UNKNOWN');
+    expect((await refusal('x'.repeat(201), [])).code).toBe('NODE_UNKNOWN');
+  });
+});

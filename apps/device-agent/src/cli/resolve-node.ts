@@ -1,0 +1,67 @@
+import { Id, LIMITS, listNodes, NodeStatus, type NodeSummary } from '@workspace-graph/contracts';
+import { fold } from '@workspace-graph/domain';
+import { CliError, EXIT } from './cli-error.js';
+import type { WorkspaceClient } from './workspace-client.js';
+
+const SHOWN_CANDIDATES = 20;
+
+/**
+ * The id of the node that somebody names on the command line, by its id or by its whole name. Case and diacritics of a
+ * name do not matter; an id is taken as it is.
+ * @throws CliError with exit code 2 when no node or more than one has that name
+ */
+export async function resolveNode(client: Pick<WorkspaceClient, 'call'>, text: string): Promise<string> {
+  const id = Id.safeParse(text);
+  if (id.success) return id.data;
+  const name = text.trim();
+  if (name === '' || name.length > LIMITS.nameLength)
+    throw new CliError('NODE_UNKNOWN', `"${text}" is neither the id nor the name of a node.`, {
+      exitCode: EXIT.usage,
+    });
+  const near = await nodesLike(client, name);
+  const [match, ...others] = near.filter((node) => fold(node.name) === fold(name));
+  if (!match) throw unknown(name, near);
+  if (others.length > 0) throw ambiguous(name, [match, ...others]);
+  return match.id;
+}
+
+async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): Promise<NodeSummary[]> {
+  const found: NodeSummary[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.call(listNodes, {
+      scope: 'global',
+      query,
+      status: [...NodeStatus.options],
+      limit: LIMITS.listMax,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    found.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
+function unknown(name: string, near: readonly NodeSummary[]): CliError {
+  return new CliError('NODE_UNKNOWN', `There is no node "${name}" that you may see.`, {
+    exitCode: EXIT.usage,
+    hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Names are looked for as a whole; or give the id.',
+  });
+}
+
+function ambiguous(name: string, matches: readonly NodeSummary[]): CliError {
+  return new CliError('NODE_AMBIGUOUS', `${matches.length} nodes are called "${name}". Name one by its id.`, {
+    exitCode: EXIT.usage,
+    hint: candidates(matches),
+  });
+}
+
+function candidates(nodes: readonly NodeSummary[]): string {
+  const shown = nodes
+    .slice(0, SHOWN_CANDIDATES)
+    .map(
+      ({ id, name, type, organization }) => `${id}  ${name} (${type}${organization ? ` of ${organization.name}` : ''})`,
+    );
+  const more = nodes.length - shown.length;
+  return ['', ...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n       ');
+}

@@ -1,0 +1,51 @@
+import { ConfigError } from '@workspace-graph/platform';
+import type { Command } from 'commander';
+import { isNoRight } from '../workspace/workspace-folders.js';
+import { CliError, EXIT } from './cli-error.js';
+import { Output } from './output.js';
+
+type Action<O> = (context: {
+  readonly out: Output;
+  readonly options: O;
+  readonly args: readonly string[];
+}) => Promise<void>;
+
+/**
+ * Finishes the declaration of a command: adds --json, runs the action, and turns what it throws into a message and an
+ * exit code. `O` is the shape of the command's options.
+ */
+export function runs<O extends object>(command: Command, action: Action<O>): Command {
+  return command
+    .option('--json', 'print the result, or the error object, as JSON')
+    .action(async (...received: unknown[]) => {
+      const options = command.optsWithGlobals<O & { json?: boolean }>();
+      const out = new Output(options.json === true);
+      const args = received
+        .slice(0, -2)
+        .flat()
+        .filter((value): value is string => typeof value === 'string');
+      try {
+        await action({ out, options, args });
+      } catch (error) {
+        const failure = toCliError(error);
+        out.failure(failure);
+        process.exitCode = failure.exitCode;
+      }
+    });
+}
+
+function toCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof ConfigError)
+    return new CliError('CONFIGURATION_INVALID', error.message, { exitCode: EXIT.usage, cause: error });
+  if (isNoRight(error) && error.path !== undefined)
+    return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: you have no right to it.`, {
+      cause: error,
+      hint: 'Work as its owner, or give yourself the right to it.',
+    });
+  const message = error instanceof Error ? error.message : String(error);
+  return new CliError('INTERNAL', message, {
+    cause: error,
+    hint: 'This is a fault of the command; run it again with SVC_LOG_LEVEL=debug and report it.',
+  });
+}

@@ -1,0 +1,74 @@
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { CliError } from './cli-error.js';
+import type { ConfirmOptions } from './confirm.js';
+import { isClosedPipe } from './output.js';
+
+/**
+ * Refuses to write over a file unless that is wanted, and over what is no file at all, such as a device.
+ * @throws CliError FILE_EXISTS, FILE_UNWRITABLE
+ */
+export async function requireNewFile(file: string, { yes }: ConfirmOptions): Promise<void> {
+  // What else is wrong with the path is told when it is written.
+  const found = file === '-' ? null : await stat(file).catch(() => null);
+  if (found === null || (found.isFile() && yes)) return;
+  if (!found.isFile())
+    throw new CliError('FILE_UNWRITABLE', `${file} is not a file.`, { hint: 'Name a file, or - for standard output.' });
+  throw new CliError('FILE_EXISTS', `The file ${file} exists already.`, {
+    hint: 'Choose another name, or add --yes to replace it.',
+  });
+}
+
+/**
+ * Writes an answer to a file, or to standard output for `-`; answers the number of bytes. Writes beside the target
+ * first, so that a broken transfer never leaves half of it under its name.
+ */
+export async function saveBytes(response: Response, file: string): Promise<number> {
+  // An answer without content has no body.
+  const chunks = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
+  if (file === '-') return toStandardOutput(chunks);
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    const target = await open(draft, 'w', 0o600);
+    try {
+      const bytes = await pipe(chunks, async (chunk) => void (await target.writeFile(chunk)));
+      await target.sync();
+      await rename(draft, file);
+      return bytes;
+    } finally {
+      await target.close();
+    }
+  } catch (cause) {
+    await rm(draft, { force: true });
+    if (cause instanceof CliError) throw cause;
+    throw new CliError(
+      'FILE_UNWRITABLE',
+      `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      { cause },
+    );
+  }
+}
+
+/** No faster than it is read. A reader that has seen enough, such as `head`, ends it without a word. */
+async function toStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  try {
+    return await pipe(chunks, writeOut);
+  } catch (cause) {
+    if (isClosedPipe(cause)) return 0;
+    throw cause;
+  }
+}
+
+function writeOut(chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function pipe(chunks: AsyncIterable<Uint8Array>, write: (chunk: Uint8Array) => Promise<void>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    await write(chunk);
+    bytes += chunk.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { main } from '../main.js';
+
+/** One request as it came. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface ScriptedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** What a request is answered; null for 404. */
+export type Script = (request: SeenRequest) => ScriptedAnswer | null;
+
+export interface CommandRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An HTTP server that answers as a test tells it, and the command line that talks to it, in this process. */
+export class ScriptedWorkspace implements AsyncDisposable {
+  readonly requests: SeenRequest[] = [];
+  script: Script = () => null;
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(): Promise<ScriptedWorkspace> {
+    const server = createServer();
+    const workspace = new ScriptedWorkspace(server);
+    server.on('request', (request, response) => void workspace.answer(request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return workspace;
+  }
+
+  /** Runs a command line against this workspace to its end. */
+  async svc(...args: readonly string[]): Promise<CommandRun> {
+    const { SVC_URL, SVC_TOKEN } = process.env;
+    const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+    process.env['SVC_URL'] = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    process.env['SVC_TOKEN'] = 'svc_pat_test';
+    process.exitCode = undefined;
+    try {
+      await main(args);
+      return { code: Number(process.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+    } finally {
+      stdout.end();
+      stderr.end();
+      process.exitCode = undefined;
+      restore('SVC_URL', SVC_URL);
+      restore('SVC_TOKEN', SVC_TOKEN);
+    }
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const seen = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    };
+    this.requests.push(seen);
+    const answer = this.script(seen) ?? { status: 404, body: error('ROUTE_NOT_FOUND') };
+    response.writeHead(answer.status ?? 200, answer.headers);
+    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** An error object as the workspace sends it. */
+export function error(code: string, message = code): object {
+  return { code, message, request_id: 'r' };
+}
+
+function capture(stream: NodeJS.WriteStream): { text(): string; end(): void } {
+  const write = stream.write;
+  const chunks: Buffer[] = [];
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    chunks.push(Buffer.from(chunk as string));
+    const done = rest.at(-1) as (() => void) | string | undefined;
+    if (typeof done === 'function') done();
+    return true;
+  };
+  const end = (): void => {
+    stream.write = write;
+  };
+  return { text: () => Buffer.concat(chunks).toString(), end };
+}
+
+function restore(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}

@@ -1,0 +1,39 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
+import { DeviceModule, type DeviceOptions, FileContents } from '@workspace-graph/device';
+import { OperationsModule } from '@workspace-graph/platform';
+import { FileModule } from '@workspace-graph/service-file';
+import { GraphModule } from '@workspace-graph/service-graph';
+import { IdentityModule } from '@workspace-graph/service-identity';
+import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule } from '@workspace-graph/surfaces';
+import { VERSION } from '../version.js';
+
+export interface LocalWorkspaceOptions {
+  readonly edge: EdgeParts;
+  readonly database: DatabaseOptions;
+  readonly device: DeviceOptions;
+}
+
+/** Everything of a local workspace in one process: the services, the device and the surfaces over an in-process bus. */
+@Module({})
+export class LocalWorkspaceModule {
+  static forRoot(options: LocalWorkspaceOptions): DynamicModule {
+    const device = DeviceModule.forRoot(options.device);
+    return {
+      module: LocalWorkspaceModule,
+      // The edge comes first: its gate must stand before the first route.
+      imports: [
+        EdgeModule.forRoot(options.edge),
+        RestModule.forRoot({ version: VERSION }),
+        FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
+        McpModule.forRoot({ settings: { version: VERSION } }),
+        OperationsModule,
+        DatabaseModule.forRoot(options.database),
+        GraphModule,
+        IdentityModule,
+        FileModule,
+        device,
+      ],
+    };
+  }
+}

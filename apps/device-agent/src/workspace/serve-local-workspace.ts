@@ -1,0 +1,211 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { BUS, type Bus, InProcessBus } from '@workspace-graph/bus';
+import { Database, EmbeddedDatabaseError, OutboxPublisher, takeOwnership } from '@workspace-graph/database';
+import { type DeviceSettings, MirrorConfigs, Mirrors, Projections, withLocalPaths } from '@workspace-graph/device';
+import {
+  type Config,
+  createProcessLogger,
+  createTracing,
+  Health,
+  type Logger,
+  loadConfig,
+  Metrics,
+  NestLogger,
+  OperationRegistry,
+  observeOperations,
+  Shutdown,
+} from '@workspace-graph/platform';
+import { EdgeHttpAdapter, edgeSettings, McpService } from '@workspace-graph/surfaces';
+import { CliError } from '../cli/cli-error.js';
+import { alreadyRunning } from '../cli/unusable-workspace.js';
+import { VERSION } from '../version.js';
+import { LocalWorkspaceModule } from './local-workspace.module.js';
+import { forgetDatabaseUrl, keepDatabaseUrl, migrateWithBackup, openDatabase } from './workspace-database.js';
+import { ensureFolders } from './workspace-folders.js';
+import { type WorkspacePaths, workspacePaths } from './workspace-paths.js';
+import { findWorkspace, removeState, type WorkspaceState, writeState } from './workspace-state.js';
+import { ensureToken } from './workspace-token.js';
+
+export interface ServeOptions {
+  /** Told each step of a start, for a person who waits. */
+  readonly progress: (line: string) => void;
+  readonly ready: (state: WorkspaceState, paths: WorkspacePaths) => void;
+}
+
+/**
+ * Starts the local workspace in this process and returns when it answers; a signal stops it. What was opened is closed
+ * again when the start fails.
+ * @throws CliError that says what is in the way
+ */
+export async function serveLocalWorkspace({ progress, ready }: ServeOptions): Promise<void> {
+  const { config, warnings } = loadConfig('device-agent', process.env);
+  const logger = createProcessLogger('device-agent', config);
+  for (const warning of warnings) logger.warn(warning);
+  const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);
+  await ensureFolders(paths);
+  await takeFolder(paths);
+
+  const shutdown = new Shutdown({ graceMs: config.SVC_SHUTDOWN_GRACE_MS, logger });
+  shutdown.listen();
+  try {
+    const state = await start(config, { paths, progress, logger, shutdown });
+    ready(state, paths);
+  } catch (error) {
+    await shutdown.begin('the start failed');
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly paths: WorkspacePaths;
+  readonly progress: (line: string) => void;
+  readonly logger: Logger;
+  readonly shutdown: Shutdown;
+}
+
+async function start(config: Config, { paths, progress, logger, shutdown }: Parts): Promise<WorkspaceState> {
+  const database = await openDatabase(config, paths, progress);
+  shutdown.add('last', 'database server', () => database.stop());
+  void database.lost.then(() => endWhenDatabaseIsLost(logger, shutdown));
+  await migrateWithBackup(database.url, paths, progress);
+
+  let address = `http://${config.SVC_HOST}:${config.SVC_PORT}`;
+  const device = deviceSettings(config, paths, () => `${address}/mcp`);
+  const app = await createApp(config, { url: database.url, device, logger, shutdown });
+  const registry = app.get(OperationRegistry);
+  await app.init();
+  const bus = app.get<Bus>(BUS);
+  for (const owner of registry.owners) {
+    await bus.serve(
+      owner,
+      registry.operations.filter((operation) => operation.owner === owner),
+      registry.dispatch,
+    );
+  }
+  const publisher = new OutboxPublisher({ url: database.url, publish: (event) => bus.publish(event), logger });
+  await publisher.start();
+  shutdown.add('drain', 'outbox', () => publisher.stop());
+
+  await ensureToken(app.get(Database), paths.token);
+  await keepDatabaseUrl(paths, database.url);
+  const url = await listen(app, config);
+  address = url;
+  app.get(MirrorConfigs).refreshInBackground();
+  const state: WorkspaceState = {
+    pid: process.pid,
+    url,
+    started_at: new Date().toISOString(),
+    version: VERSION,
+    database_folder: database.dataFolder,
+  };
+  await writeState(paths.state, state);
+  shutdown.add('refuse', 'state file', () => removeState(paths.state));
+  shutdown.add('refuse', 'database address', () => forgetDatabaseUrl(paths));
+  return state;
+}
+
+async function createApp(
+  config: Config,
+  parts: { url: string; device: DeviceSettings; logger: Logger; shutdown: Shutdown },
+): Promise<NestFastifyApplication> {
+  const { url, logger, shutdown } = parts;
+  const metrics = new Metrics();
+  const health = new Health(logger);
+  shutdown.add('refuse', 'readiness', () => health.stop());
+  const tracing = await createTracing({
+    ...(config.SVC_OTLP_URL ? { url: config.SVC_OTLP_URL } : {}),
+    ratio: config.SVC_TRACE_RATIO,
+    process: 'device-agent',
+    logger,
+  });
+  shutdown.add('last', 'traces', () => tracing.close());
+  const bus = new InProcessBus({ logger });
+  shutdown.add('bus', 'bus', () => bus.close());
+  const settings = edgeSettings(config);
+  let mirrors: Pick<Mirrors, 'of'> = { of: () => null };
+  const surfaceBus = withLocalPaths(bus, { of: (nodeId) => mirrors.of(nodeId) });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    LocalWorkspaceModule.forRoot({
+      edge: { settings, bus: surfaceBus, logger, metrics, tracing, health, shutdown },
+      database: {
+        url,
+        poolSize: config.SVC_DATABASE_POOL_SIZE,
+        applicationName: 'device-agent',
+        onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+      },
+      device: { settings: parts.device, bus, logger },
+    }),
+    new EdgeHttpAdapter(settings),
+    { logger: new NestLogger(logger), abortOnError: false },
+  );
+  mirrors = app.get(Mirrors);
+  const projections = app.get(Projections);
+  app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));
+  shutdown.add('drain', 'http and services', () => app.close());
+  const database = app.get(Database);
+  const { pool } = database;
+  health.add('database', () => database.ping());
+  metrics.watchPool('database', () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }));
+  app.get(OperationRegistry).observe(observeOperations(metrics, tracing));
+  return app;
+}
+
+function deviceSettings(config: Config, paths: WorkspacePaths, mcpUrl: () => string): DeviceSettings {
+  return {
+    root: paths.root,
+    own: paths.own,
+    watch: config.SVC_WATCH_MIRRORS,
+    debounceMs: config.SVC_WATCHER_DEBOUNCE_MS,
+    failuresPerNode: config.SVC_WATCHER_FAILURES,
+    trashDays: config.SVC_TRASH_DAYS,
+    mcpUrl,
+  };
+}
+
+async function listen(app: NestFastifyApplication, config: Config): Promise<string> {
+  try {
+    await app.listen(config.SVC_PORT, config.SVC_HOST);
+    return (await app.getUrl()).replace('[::1]', 'localhost');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw cause;
+    const what = {
+      EADDRINUSE: 'is taken by another program',
+      EACCES: 'may not be used by you',
+      EADDRNOTAVAIL: 'is not an address of this machine',
+    }[code];
+    throw new CliError(
+      code === 'EADDRINUSE' ? 'PORT_TAKEN' : 'PORT_UNUSABLE',
+      `${config.SVC_HOST}:${config.SVC_PORT} ${what}.`,
+      {
+        cause,
+        hint: 'End that program, or choose another port: --port 0 picks a free one (also SVC_PORT).',
+      },
+    );
+  }
+}
+
+/**
+ * Refuses a second workspace in the folder, whatever its files tell. Held until this process has ended: only then is
+ * everything closed.
+ */
+async function takeFolder(paths: WorkspacePaths): Promise<void> {
+  try {
+    takeOwnership(paths.own);
+  } catch (error) {
+    if (!(error instanceof EmbeddedDatabaseError)) throw error;
+    const found = await findWorkspace(paths);
+    if (found) throw alreadyRunning(found, paths);
+    throw new CliError(error.code, error.message, { cause: error, hint: error.advice });
+  }
+}
+
+/** A server that was killed takes acknowledged work with it nowhere, but this process cannot go on without it. */
+async function endWhenDatabaseIsLost(logger: Logger, shutdown: Shutdown): Promise<void> {
+  if (shutdown.stopping) return;
+  logger.fatal('the database server ended; stopping. Start the workspace again: nothing that was acknowledged is lost');
+  await shutdown.begin('the database server ended');
+  process.exit(1);
+}

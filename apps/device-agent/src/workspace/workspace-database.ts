@@ -1,0 +1,132 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  backupDatabase,
+  EmbeddedDatabaseError,
+  type EmbeddedProgress,
+  MigrationError,
+  migrate,
+  startEmbeddedDatabase,
+} from '@workspace-graph/database';
+import type { Config } from '@workspace-graph/platform';
+import { replaceText } from '@workspace-graph/platform';
+import pg from 'pg';
+import { CliError } from '../cli/cli-error.js';
+import type { WorkspacePaths } from './workspace-paths.js';
+
+/** The database of a workspace while it is in use. */
+export interface WorkspaceDatabase {
+  readonly url: string;
+  /** Where an embedded server keeps its data; null for one that is not ours. */
+  readonly dataFolder: string | null;
+  /** Settles when an embedded server ended without being stopped; never for one that is not ours. */
+  readonly lost: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+type Progress = (line: string) => void;
+
+const CONNECT_MS = 10_000;
+
+/** The database that SVC_DATABASE_URL names, else the embedded one of this folder, started here. */
+export async function openDatabase(
+  config: Config,
+  paths: WorkspacePaths,
+  progress: Progress,
+): Promise<WorkspaceDatabase> {
+  const given = config.SVC_DATABASE_URL?.reveal();
+  if (given) return givenDatabase(given);
+  try {
+    const server = await startEmbeddedDatabase({
+      folder: paths.database,
+      onProgress: (step) => progress(describe(step)),
+    });
+    const { url, dataFolder, endedUnasked } = server;
+    return { url, dataFolder, lost: endedUnasked, stop: () => server.stop() };
+  } catch (error) {
+    if (!(error instanceof EmbeddedDatabaseError)) throw error;
+    throw new CliError(error.code, error.message, { cause: error, ...(error.advice ? { hint: error.advice } : {}) });
+  }
+}
+
+/** A server that is not ours. It must be there at the start; what happens later passes or is told to each caller. */
+async function givenDatabase(url: string): Promise<WorkspaceDatabase> {
+  await tryDatabase(url, CONNECT_MS);
+  return { url, dataFolder: null, lost: new Promise(() => undefined), stop: async () => undefined };
+}
+
+/** Connects to the database that SVC_DATABASE_URL names, once. @throws CliError DATABASE_UNREACHABLE */
+export async function tryDatabase(url: string, withinMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: withinMs });
+  // A line that drops while it is closed again is nobody's loss.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (cause) {
+    const { host, pathname } = new URL(url);
+    const reason = cause instanceof Error && cause.message ? `: ${cause.message}` : '';
+    throw new CliError(
+      'DATABASE_UNREACHABLE',
+      `The database ${pathname.slice(1)} at ${host} cannot be used${reason}.`,
+      {
+        cause,
+        hint: 'Check SVC_DATABASE_URL and that its server runs; without it the workspace has a database of its own.',
+      },
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Brings the database to this build's level; one that holds data is backed up before it is changed. */
+export async function migrateWithBackup(url: string, paths: WorkspacePaths, progress: Progress): Promise<void> {
+  try {
+    await migrate({
+      url,
+      onWait: () => progress('Another process prepares the database; waiting …'),
+      onMigration: (name) => progress(`Preparing the database (${name}) …`),
+      beforeChange: async () => {
+        const file = join(
+          paths.backups,
+          `before-upgrade-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.wgbackup`,
+        );
+        progress(`Backing up to ${file} …`);
+        await backupDatabase({ url, file });
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof MigrationError)) throw error;
+    throw new CliError(error.code, error.message, {
+      cause: error,
+      hint: 'Use the version of the product that this database belongs to, or a newer one.',
+    });
+  }
+}
+
+function describe(step: EmbeddedProgress): string {
+  switch (step.phase) {
+    case 'copying_binaries':
+      return 'Placing the database programs …';
+    case 'creating':
+      return 'Creating the database …';
+    case 'stopping_previous':
+      return `Ending a database server that was left behind (process ${step.pid}) …`;
+    case 'starting':
+      return 'Starting the database …';
+    case 'recovering':
+      return 'The last run ended abruptly; the database recovers …';
+  }
+}
+
+/** Lets `svc backup` reach the database of a running workspace. The file is for this user only, like the credential. */
+export async function keepDatabaseUrl(paths: WorkspacePaths, url: string): Promise<void> {
+  await replaceText(paths.databaseUrl, `${url}\n`);
+}
+
+export async function forgetDatabaseUrl(paths: WorkspacePaths): Promise<void> {
+  await rm(paths.databaseUrl, { force: true });
+}
+
+export async function readDatabaseUrl(paths: WorkspacePaths): Promise<string> {
+  return (await readFile(paths.databaseUrl, 'utf8')).trim();
+}

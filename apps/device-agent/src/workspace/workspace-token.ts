@@ -1,0 +1,32 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import type { Database } from '@workspace-graph/database';
+import { replaceText } from '@workspace-graph/platform';
+import { ensureLocalOwner } from '@workspace-graph/service-identity';
+
+const OWNER_ONLY = 0o600;
+
+/** Makes sure that this user has a working credential in a file that only they can read. */
+export async function ensureToken(database: Database, path: string): Promise<void> {
+  const secret = await readToken(path);
+  const owner = await ensureLocalOwner(database, { name: nameOfUser(), secret });
+  if (owner.secret !== secret) await replaceText(path, `${owner.secret}\n`);
+  await chmod(path, OWNER_ONLY);
+}
+
+async function readToken(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function nameOfUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'owner';
+  }
+}

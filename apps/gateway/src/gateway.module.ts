@@ -1,0 +1,21 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CENTRAL_OWNERS, operationsOf } from '@workspace-graph/contracts';
+import { EdgeModule, type EdgeParts, McpModule, RestModule } from '@workspace-graph/surfaces';
+import { VERSION } from './version.js';
+
+/** The public surfaces of a central workspace over the bus. */
+@Module({})
+export class GatewayModule {
+  static forRoot(parts: EdgeParts): DynamicModule {
+    const operations = operationsOf(CENTRAL_OWNERS);
+    // The edge comes first: its gate must stand before the first route.
+    return {
+      module: GatewayModule,
+      imports: [
+        EdgeModule.forRoot(parts),
+        RestModule.forRoot({ version: VERSION, operations }),
+        McpModule.forRoot({ settings: { version: VERSION }, operations }),
+      ],
+    };
+  }
+}
