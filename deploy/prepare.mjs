@@ -1,0 +1,68 @@
+// Writes what a central workspace needs before its first start: .env and the secrets, with fresh passwords.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const HELP = `Usage: node deploy/prepare.mjs --public-url URL [--folder FOLDER]
+
+Writes .env and deploy/secrets/ with fresh passwords. What exists already is kept. URL is the address under which people
+and agents reach the workspace. FOLDER is where docker-compose.yml is; default: the current one.`;
+
+const PASSWORD_BYTES = 24;
+
+function password() {
+  return randomBytes(PASSWORD_BYTES).toString('hex');
+}
+
+/** Writes the file unless it is there. Answers whether it was written. */
+function writeNew(path, text, mode) {
+  if (existsSync(path)) return false;
+  writeFileSync(path, text, { flag: 'wx' });
+  // Apart from the creation, whose mode the umask would narrow.
+  chmodSync(path, mode);
+  return true;
+}
+
+/** The example with every empty password filled in and the given public URL. */
+function environmentFrom(example, publicUrl) {
+  return example
+    .replace(/^(\w+_PASSWORD)=$/gm, (_line, name) => `${name}=${password()}`)
+    .replace(/^SVC_PUBLIC_URL=.*$/m, `SVC_PUBLIC_URL=${publicUrl}`);
+}
+
+/**
+ * Only this user may enter the folder, so the files themselves can be readable to all: they are mounted one by one, and
+ * the unprivileged user inside the container has another id than anybody here.
+ */
+function writeSecrets(folder) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  const write = (name, text) =>
+    writeNew(join(folder, name), text, 0o444) && console.log(`Written: deploy/secrets/${name}`);
+  write('postgres_password', password());
+  write('minio_password', password());
+  const databasePassword = readFileSync(join(folder, 'postgres_password'), 'utf8').trim();
+  write(
+    'database_url',
+    `postgres://workspace_graph:${encodeURIComponent(databasePassword)}@postgres:5432/workspace_graph`,
+  );
+}
+
+const { values } = parseArgs({
+  options: {
+    'public-url': { type: 'string' },
+    folder: { type: 'string', default: '.' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const publicUrl = values['public-url'];
+if (values.help || !publicUrl || !URL.canParse(publicUrl)) {
+  console.log(HELP);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  const root = resolve(values.folder);
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+  if (writeNew(join(root, '.env'), environmentFrom(example, publicUrl), 0o600)) console.log('Written: .env');
+  writeSecrets(join(root, 'deploy', 'secrets'));
+}
