@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Armed } from './load/load-process.js';
+import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
+import { figuresOf } from './measurements/figures.js';
+import type { Plan } from './measurements/measurement.js';
+import { MEASUREMENTS } from './measurements/measurements.js';
+import { readOptions, UsageError } from './options.js';
+import type { Report } from './report/report.js';
+
+const root = join(import.meta.dirname, '../..');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function bench(...args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [join(root, 'tools/bench.mjs'), ...args], (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+async function report(...args: readonly string[]): Promise<Report> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-spec-'));
+  try {
+    const file = join(folder, 'report.json');
+    const { code, stdout, stderr } = await bench('--scale', 'tiny', '--connections', '2', '--json', file, ...args);
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const found = JSON.parse(await readFile(file, 'utf8')) as Report;
+    for (const { title } of found.places) expect(stdout).toContain(title);
+    return found;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+describe('the benchmark', () => {
+  it('measures everything in a local and a central workspace, with answers that equal those of the hand-written queries', async () => {
+    const { places, restrictedNodes } = await report('--only', 'local,central');
+    expect(places.map(({ name }) => name)).toEqual(['local', 'central']);
+    expect(restrictedNodes).toBeGreaterThan(0);
+    for (const { measurements, facts } of places) {
+      expect(measurements.map(({ name }) => name)).toEqual(MEASUREMENTS.map(({ name }) => name));
+      expect(measurements.every(({ compared }) => compared > 0)).toBe(true);
+      const lines = measurements.flatMap((each) => each.lines);
+      expect(lines.every(({ product, bare }) => product.shots > 0 && bare.shots > 0)).toBe(true);
+      expect(facts.map(({ unit }) => unit)).toEqual(expect.arrayContaining(['ms', 'MB', 'per second', 'MB each']));
+    }
+  }, 180_000);
+
+  it('measures the services without a surface, and only what was asked for', async () => {
+    const { places } = await report('--only', 'service,node-read,log');
+    expect(places.map(({ name }) => name)).toEqual(['service']);
+    expect(places[0]?.measurements.map(({ name }) => name)).toEqual(['node-read', 'log']);
+    expect(places[0]?.facts).toEqual([]);
+  }, 120_000);
+
+  it('tells its usage, and refuses what it does not know with exit code 2', async () => {
+    expect(readOptions(['--help'])).toBeUndefined();
+    for (const args of ['--scale huge', '--only nothing', '--seconds x', '--connections 0', '--what'])
+      expect(() => readOptions(args.split(' '))).toThrow(UsageError);
+    expect(await bench('--only', 'nothing')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Usage: npm run bench'),
+    });
+  });
+});
+
+/** Answers the same thing each time. */
+function answering(answer: unknown): Armed {
+  return {
+    ask: async () => answer,
+    fire: () => Promise.reject(new Error('nothing is fired here')),
+    close: async () => undefined,
+  };
+}
+
+describe('comparing answers', () => {
+  const plan = {
+    calls: [{ operation: {}, input: { node_id: 'n' } }],
+    baseline: { text: '', shots: [] },
+    pair: (answer: unknown, rows: unknown) => ({ product: answer, bare: rows }),
+  } as unknown as Plan;
+  const rest = { sql: () => Promise.resolve([]), count: 5 };
+
+  it('counts what was equal', async () => {
+    const sides = { product: answering([{ id: 1 }]), bare: answering([{ id: 1 }]) };
+    expect(await compareAnswers(plan, sides, rest)).toBe(1);
+  });
+
+  it('stops at the first difference and tells the call and what differs', async () => {
+    const sides = { product: answering([{ id: 1 }]), bare: answering([{ id: 2 }]) };
+    const failure = await compareAnswers(plan, sides, rest).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(AnswersDiffer);
+    expect(String(failure)).toMatch(/\{"node_id":"n"\}[\s\S]*\+ +id: 1\n- +id: 2/);
+  });
+
+  it('compares what two writes have left', async () => {
+    const left = (answer: unknown): ReturnType<NonNullable<Plan['left']>> => ({ text: 'left', values: [answer] });
+    const writes = { ...plan, pair: () => ({ product: 0, bare: 0 }), left };
+    const sides = { product: answering('mine'), bare: answering([{ json: '"theirs"' }]) };
+    const sql = async (_text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> => [
+      { by: values[0] },
+    ];
+    await expect(compareAnswers(writes, sides, { sql, count: 1 })).rejects.toThrow(AnswersDiffer);
+  });
+});
+
+describe('figures', () => {
+  it('are of all bursts together, and the rate counts what was timed', () => {
+    const burst = (...tookMs: number[]) => ({ tookMs: Float64Array.from(tookMs), refused: 1, connections: 2 });
+    expect(figuresOf([burst(4, 1, 3), burst(2)])).toEqual({ p50Ms: 3, p99Ms: 4, perSecond: 800, shots: 4, refused: 2 });
+  });
+});

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util';
+
+export interface FileBenchOptions {
+  readonly files: number;
+  readonly documents: number;
+  readonly edits: number;
+  readonly searches: number;
+  readonly records: 'memory' | 'postgres';
+  readonly jsonFile?: string;
+}
+
+export const FILE_BENCH_HELP = `Usage: npm run bench -- --files [--count N] [--documents N] [--records memory|postgres] [--json FILE]
+
+Measures a device: a first scan beside find and sha256sum, a scan that finds nothing changed beside find, edits until they
+are registered, memory, and searching in documents beside grep on the same tree. Prints one table.
+
+  --count N       files that are scanned, default 50000; 0 leaves scanning out
+  --documents N   documents that are indexed and searched, default 10000; 0 leaves searching out
+  --edits N       edits of one file, default 50
+  --searches N    default 300
+  --records KIND  where records are kept: memory measures the device alone; postgres measures with the file service and a
+                  database of its own
+  --json FILE     writes everything that was found
+
+Exit codes: 0 measured, 1 something broke, 2 wrong usage.`;
+
+export class FileBenchUsageError extends Error {}
+
+/** Undefined when help is asked for. @throws FileBenchUsageError */
+export function readFileBenchOptions(args: readonly string[]): FileBenchOptions | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  const { records } = values;
+  if (records !== 'memory' && records !== 'postgres')
+    throw new FileBenchUsageError(`There are no records of the kind ${records}.`);
+  return {
+    files: count(values.count),
+    documents: count(values.documents),
+    edits: count(values.edits),
+    searches: count(values.searches),
+    records,
+    ...(values.json !== undefined && { jsonFile: values.json }),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        files: { type: 'boolean' },
+        count: { type: 'string', default: '50000' },
+        documents: { type: 'string', default: '10000' },
+        edits: { type: 'string', default: '50' },
+        searches: { type: 'string', default: '300' },
+        records: { type: 'string', default: 'memory' },
+        json: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (cause) {
+    throw new FileBenchUsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new FileBenchUsageError(`${text} is no count.`);
+  return value;
+}

@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import { randomUUIDv7 } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Dispatch } from '@workspace-graph/bus';
+import { OPERATIONS, type Operation } from '@workspace-graph/contracts';
+import { DatabaseModule, migrate } from '@workspace-graph/database';
+import { OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { FileModule } from '@workspace-graph/service-file';
+import { startPostgres } from '@workspace-graph/testing';
+import pg from 'pg';
+import { QuickRecords } from './quick-records.js';
+
+/** Who keeps the records of one node. */
+export interface RecordKeeper {
+  readonly nodeId: string;
+  readonly operations: readonly Operation[];
+  readonly dispatch: Dispatch;
+  close(): Promise<void>;
+}
+
+export function keepRecords(where: 'memory' | 'postgres'): Promise<RecordKeeper> {
+  return where === 'postgres' ? keepInPostgres() : Promise.resolve(keepInMemory());
+}
+
+function keepInMemory(): RecordKeeper {
+  const { nodeId, dispatch } = new QuickRecords();
+  return { nodeId, operations: QuickRecords.operations, dispatch, close: () => Promise.resolve() };
+}
+
+class FileServiceModule {}
+
+/** The file service in this process, over a database of its own that syncs to disk. */
+async function keepInPostgres(): Promise<RecordKeeper> {
+  const postgres = await startPostgres({ own: true, durable: true });
+  await migrate({ url: postgres.url });
+  const nodeId = await addNode(postgres.url);
+  Module({ imports: [OperationsModule, DatabaseModule.forRoot({ url: postgres.url }), FileModule] })(FileServiceModule);
+  const service = await NestFactory.createApplicationContext(FileServiceModule, {
+    logger: ['error'],
+    abortOnError: false,
+  });
+  const registry = service.get(OperationRegistry);
+  return {
+    nodeId,
+    operations: [...OPERATIONS.values()].filter(({ owner }) => owner === 'file'),
+    dispatch: (operation, input, context) => registry.dispatch(operation, input, context),
+    close: async () => {
+      await service.close();
+      await postgres.stop();
+    },
+  };
+}
+
+/** @returns the id of a project in an organization */
+async function addNode(databaseUrl: string): Promise<string> {
+  const [organizationId, nodeId] = [randomUUIDv7(), randomUUIDv7()];
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  try {
+    await pool.query(
+      `INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ($1, 'organization', 'Acme', 'active', 'acme')`,
+      [organizationId],
+    );
+    await pool.query(
+      `WITH made AS (
+         INSERT INTO graph.node (id, type, name, lifecycle, health, organization_id, sync_key)
+         VALUES ($1, 'project', 'Files', 'planned', 'on_track', $2, 'files') RETURNING id)
+       INSERT INTO graph.edge (id, source_id, target_id, relation) SELECT gen_random_uuid(), id, $2, 'belongs_to' FROM made`,
+      [nodeId, organizationId],
+    );
+    await pool.query('SELECT graph.refresh_access(ARRAY[$1::uuid])', [nodeId]);
+    return nodeId;
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util';
+import { MEASUREMENTS } from './measurements/measurements.js';
+import { PLACE_NAMES, type PlaceName } from './places/place.js';
+import { isScaleName, SCALES, type ScaleName } from './scales.js';
+
+/** What is measured besides the operations. */
+export const FACT_NAMES = ['start', 'memory', 'sessions'] as const;
+export type FactName = (typeof FACT_NAMES)[number];
+
+export interface Options {
+  readonly scale: ScaleName;
+  readonly places: readonly PlaceName[];
+  /** Names of measurements and of facts. */
+  readonly what: ReadonlySet<string>;
+  readonly seconds: number;
+  readonly connections: readonly number[];
+  readonly jsonFile?: string;
+}
+
+const WHAT_NAMES: readonly string[] = [...MEASUREMENTS.map(({ name }) => name), ...FACT_NAMES];
+
+export const HELP = `Usage: npm run bench -- [--scale small|default|large] [--only NAMES] [--seconds N] [--json FILE]
+
+Measures the product beside the same answers from hand-written SQL through the bare driver, in the same run and in turns.
+Compares the answers first. Prints tables; a figure that misses its target fails nothing.
+
+  --scale NAME        ${Object.entries(SCALES)
+    .filter(([name]) => name !== 'tiny')
+    .map(([name, { graph }]) => `${name}: ${graph.nodes.toLocaleString('en-US')} nodes`)
+    .join(', ')}
+  --only NAMES        separated by commas: places (${PLACE_NAMES.join(', ')}) and what to measure
+                      (${WHAT_NAMES.join(', ')})
+  --seconds N         of load on each side of each figure
+  --connections LIST  shots under way at once, default 1,16
+  --json FILE         writes everything that was found
+  --files             measures scanning and searching of files instead; --files --help tells its options
+
+Exit codes: 0 measured, 1 something broke or an answer differs from the bare query's, 2 wrong usage.`;
+
+export class UsageError extends Error {}
+
+/** Undefined when help is asked for. @throws UsageError */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  const scale = values.scale;
+  if (!isScaleName(scale)) throw new UsageError(`There is no scale ${scale}.`);
+  const only = values.only?.split(',').filter(Boolean) ?? [];
+  const unknown = only.find((name) => !isPlace(name) && !WHAT_NAMES.includes(name));
+  if (unknown !== undefined) throw new UsageError(`There is nothing named ${unknown} to measure.`);
+  const places = only.filter(isPlace);
+  const what = only.filter((name) => !isPlace(name));
+  return {
+    scale,
+    places: places.length > 0 ? PLACE_NAMES.filter((name) => places.includes(name)) : PLACE_NAMES,
+    what: new Set(what.length > 0 ? what : WHAT_NAMES),
+    seconds: values.seconds === undefined ? SCALES[scale].seconds : positive(values.seconds),
+    connections: values.connections.split(',').map(positive),
+    ...(values.json !== undefined && { jsonFile: values.json }),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        scale: { type: 'string', default: 'default' },
+        only: { type: 'string' },
+        seconds: { type: 'string' },
+        connections: { type: 'string', default: '1,16' },
+        json: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function isPlace(name: string): name is PlaceName {
+  return PLACE_NAMES.some((place) => place === name);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new UsageError(`${text} is no number above 0.`);
+  return value;
+}

@@ -1,0 +1,28 @@
+import { operationsOf } from '@workspace-graph/contracts';
+import { openApiSuite } from '@workspace-graph/surfaces/testing';
+import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
+
+const SEED = Number(process.env['SVC_TEST_SEED'] ?? Date.now());
+
+/** They need a file that lies in the very node; test/e2e/files-agent.spec.ts has them carried out. */
+const OF_FILES = operationsOf(['device']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));
+const OF_BYTES = ['get_file_content', 'put_file_content', 'create_files'];
+
+describe('a real workspace, called from its own document', () => {
+  const folder = new WorkspaceFolder();
+  let workspace: RunningWorkspace;
+
+  beforeAll(async () => {
+    workspace = await folder.start();
+    const demo = await folder.svc(['demo', '--json']);
+    expect(demo.code).toBe(0);
+  }, START_MS);
+  afterAll(() => folder[Symbol.asyncDispose]());
+
+  openApiSuite({
+    target: () => ({ baseUrl: workspace.url, token: folder.token }),
+    seed: SEED,
+    runs: 15,
+    seldom: new Set([...OF_FILES, ...OF_BYTES]),
+  });
+});
