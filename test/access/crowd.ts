@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import {
   addResponsibility,
@@ -37,6 +36,7 @@ import {
   updateUser,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { ServiceHarness } from '@workspace-graph/testing';
 import type { Random } from './random.js';
 
@@ -86,7 +86,7 @@ export class Crowd {
   }
 
   private pick(random: Random, kind: keyof Crowd['ids']): string {
-    return random.maybe(this.ids[kind]) ?? randomUUIDv7();
+    return random.maybe(this.ids[kind]) ?? newId();
   }
   private any(random: Random): string {
     return this.pick(random, random.chance(0.8) ? 'node' : 'organization');
@@ -330,7 +330,7 @@ export class Crowd {
         },
       ],
     };
-    const upload_id = randomUUIDv7();
+    const upload_id = newId();
     const boss = this.boss(random);
     await this.call(
       putImportPart,

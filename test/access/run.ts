@@ -1,6 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type ErrorBody, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -113,7 +112,7 @@ function callOf(harness: ServiceHarness): Call {
     input: unknown,
     caller: Parameters<Call>[2],
   ): Promise<unknown> => {
-    const callId = randomUUIDv7();
+    const callId = newId();
     try {
       const envelope = { callId, requestId: 'same', caller };
       const reply = await dispatch(operation, input, { envelope, signal: new AbortController().signal });

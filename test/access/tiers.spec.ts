@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   OPERATIONS,
@@ -8,7 +7,7 @@ import {
   ServiceError,
   scopeIncludes,
 } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -29,7 +28,7 @@ const offered = (): Operation[] => [...OPERATIONS.values()].filter((operation) =
 /** The scope that a call of this scope lacks; null when it is admitted, whatever comes of it then. */
 async function lackingScope(operation: Operation, scope: Scope): Promise<unknown> {
   const { dispatch } = harness.module.get(OperationRegistry);
-  const envelope = { callId: randomUUIDv7(), requestId: 'request', caller: callers.get(scope) ?? null };
+  const envelope = { callId: newId(), requestId: 'request', caller: callers.get(scope) ?? null };
   const call = dispatch(operation, { no_such_field: true }, { envelope, signal: new AbortController().signal });
   const error = await call.then(
     () => undefined,

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
@@ -15,6 +14,7 @@ import {
   searchFiles,
   writeFile,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import fc from 'fast-check';
 import type { RestClient } from '../central/rest-client.js';
 
@@ -102,7 +102,7 @@ const INPUTS: readonly (readonly [Operation, Shape])[] = [
   [fileStatus, { node_id: nodeIndex, path_prefix: hostilePath }],
 ];
 
-const pick = (ids: readonly string[], index: unknown): string => ids[Number(index)] ?? randomUUIDv7();
+const pick = (ids: readonly string[], index: unknown): string => ids[Number(index)] ?? newId();
 
 function inputOf(values: Readonly<Record<string, unknown>>, { nodeIds, fileIds }: Target): Record<string, unknown> {
   const ids = {

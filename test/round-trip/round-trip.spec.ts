@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import {
   addDataSource,
@@ -35,6 +35,7 @@ import {
   updateUser,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
@@ -215,7 +216,7 @@ async function files(project: string, area: string, ann: Caller): Promise<void> 
   );
   await from.database.pool.query(
     `INSERT INTO file.record (id, node_id, path, path_key, mime_type) VALUES ($1, $2, 'outputs/Doc', 'outputs/doc', 'application/x-native')`,
-    [randomUUIDv7(), project],
+    [newId(), project],
   );
 }
 
@@ -226,12 +227,12 @@ async function requests(node_id: string, ann: Caller, bob: Caller): Promise<void
   await as(withdrawAccessRequest, { access_request_id: await ask(bob, node_id) }, bob);
   await as(approveAccessRequest, { access_request_id: await ask(ann, node_id), confirmed: true });
   await ask(ann, node_id, 'write');
-  await ask(bob, randomUUIDv7());
+  await ask(bob, newId());
 }
 
 async function bring(document: unknown): Promise<OutputOf<typeof runImport>> {
   const importer = { ...(await to.user('Importer', 'manage')) };
-  const upload_id = randomUUIDv7();
+  const upload_id = newId();
   const data = gzipSync(JSON.stringify(document)).toString('base64');
   await to.call(putImportPart, { upload_id, index: 0, data }, importer);
   return to.call(runImport, { upload_id, parts: 1, confirmed: true }, importer);
@@ -265,7 +266,7 @@ describe('a workspace in which every feature was used', () => {
     }
     expect(await bring(document)).toMatchObject({ applied: true, preview: null, created: {}, updated: {} });
     expect(await carried()).toEqual(first);
-    const again = await to.call(exportGraph, {}, { ...admin, user_id: randomUUIDv7() });
+    const again = await to.call(exportGraph, {}, { ...admin, user_id: newId() });
     const lists = ['nodes', 'edges', 'events', 'actors', 'groups', 'files', 'access_requests'] as const;
     for (const list of lists) expect([list, again[list]]).toEqual([list, document[list]]);
   });

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { VersionNegotiationMode } from '@modelcontextprotocol/client';
 import type { Operation } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import {
   type AskBytes,
   type AskOperation,
@@ -67,7 +67,7 @@ const TIMES_BY_PATH = `
 const NOBODY = new Error('Nobody asks through this one');
 
 function neverWere(): Hidden['files'] {
-  return { tracked: randomUUIDv7(), trashed: randomUUIDv7(), entry: randomUUIDv7() };
+  return { tracked: newId(), trashed: newId(), entry: newId() };
 }
 
 /** Asks in one role over every surface, and writes down all that is answered. */

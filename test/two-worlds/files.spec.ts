@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   applyFileChanges,
   type Caller,
@@ -15,7 +14,7 @@ import {
   ServiceError,
   settleFileIntents,
 } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
@@ -67,7 +66,7 @@ interface Asking {
 async function ask(harness: ServiceHarness, transcript: Transcript, { role, caller, secrets }: Asking): Promise<void> {
   const { dispatch } = harness.module.get(OperationRegistry);
   const told = async (operation: Operation, input: unknown): Promise<unknown> => {
-    const envelope = { callId: randomUUIDv7(), requestId: 'request', caller };
+    const envelope = { callId: newId(), requestId: 'request', caller };
     let text: string;
     try {
       const reply = await dispatch(operation, input, { envelope, signal: new AbortController().signal });
@@ -124,7 +123,7 @@ async function change(
   ]);
   const intent = { kind: 'move', to_node_id: null, to_path: 'wip/x' };
   for (const more of [{ file_id: secrets.file }, { file_id: FILES.plan, to_node_id: secrets.area }])
-    await told(noteFileIntents, { intents: [{ ...intent, id: randomUUIDv7(), ...more }] });
+    await told(noteFileIntents, { intents: [{ ...intent, id: newId(), ...more }] });
   await told(settleFileIntents, {
     outcomes: [secrets.operation, STUCK].map((id) => ({ id, error: 'The disk was full again.' })),
   });

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   createNode,
@@ -17,6 +16,7 @@ import {
   search,
   setPositions,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -84,7 +84,7 @@ describe('a call that names what is hidden', () => {
       );
       const [hiddenPath, absentPath] = [
         await statementsOf(operation, input(hidden.id)),
-        await statementsOf(operation, input(randomUUIDv7())),
+        await statementsOf(operation, input(newId())),
       ];
       expect(hiddenPath.length).toBeGreaterThan(0);
       expect(hiddenPath).toEqual(absentPath);
@@ -102,7 +102,7 @@ describe('a call that names what is hidden', () => {
       const event = await harness.call(logEvent, { node_id: node.id, kind: 'note', content: 'x' }, admin);
       const [hiddenPath, absentPath] = [
         await statementsOf(operation, input(event.id)),
-        await statementsOf(operation, input(randomUUIDv7())),
+        await statementsOf(operation, input(newId())),
       ];
       expect(hiddenPath.length).toBeGreaterThan(0);
       expect(hiddenPath).toEqual(absentPath);

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addDataSource,
   addResponsibility,
@@ -15,6 +14,7 @@ import {
   supersedeEvent,
   updateNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { ACTORS, FILES, NODES, TEAM, USERS } from './ground.js';
 import type { Surface } from './surface.js';
 
@@ -36,7 +36,7 @@ const NAMES = [
 
 /** Names of what never was. */
 export function noSecrets(): Secrets {
-  return Object.fromEntries(NAMES.map((name) => [name, randomUUIDv7()])) as Secrets;
+  return Object.fromEntries(NAMES.map((name) => [name, newId()])) as Secrets;
 }
 
 /** Adds, through the real operations, what neither Rita nor Wil may see, woven into everything that they do see. */
@@ -110,7 +110,7 @@ export async function plantSecrets(surface: Surface): Promise<Secrets> {
   await manage(addDataSource, { node_id: below.id, name: 'Secret zebras', url: 'https://example.org/zebras' });
   await manage(setPositions, { positions: [area, below, broken].map((node) => ({ node_id: node.id, x: 5, y: 5 })) });
   await manage(archiveNode, { node_id: archived.id });
-  const [file, operation] = [randomUUIDv7(), randomUUIDv7()];
+  const [file, operation] = [newId(), newId()];
   await surface.sql(`
     INSERT INTO file.record (id, node_id, path, path_key, size_bytes, mime_type, updated_at) VALUES
       ('${file}', '${area.id}', 'wip/plan.md', 'wip/plan.md', 9, 'text/zebra', '2024-03-07T10:00:00Z'),
@@ -121,7 +121,7 @@ export async function plantSecrets(surface: Surface): Promise<Secrets> {
       (gen_random_uuid(), '${FILES.plan}', '${NODES.beta}', 'move', 'wip/plan.md', '${area.id}', 'wip/zebra.md', 'Secret zebra', 1);`);
   await manage(purgeNode, { node_id: purged.id, confirmed: true });
   await surface.sql(
-    `INSERT INTO graph.access_request (id, node_id, user_id, access) VALUES ('${randomUUIDv7()}', '${area.id}', '${USERS.eve}', 'read')`,
+    `INSERT INTO graph.access_request (id, node_id, user_id, access) VALUES ('${newId()}', '${area.id}', '${USERS.eve}', 'read')`,
   );
   return {
     organization: organization.id,

@@ -1,6 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Caller, type Operation, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -40,7 +39,7 @@ function surfaceOf(harness: ServiceHarness): Surface {
     sql: async (text) => void (await harness.database.pool.query(text)),
     manage: (operation, input) => harness.call(operation, input, ADA),
     tell: async (operation: Operation, input: unknown, role: Role): Promise<Told> => {
-      const envelope = { callId: randomUUIDv7(), requestId: 'request', caller: CALLERS[role] };
+      const envelope = { callId: newId(), requestId: 'request', caller: CALLERS[role] };
       try {
         const reply = await dispatch(operation, input, { envelope, signal: new AbortController().signal });
         const text = reply instanceof RawJson ? reply.text : JSON.stringify(reply);

@@ -1,4 +1,4 @@
-import { hash, randomUUIDv7 } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type BusEventPayload,
   type BusEventType,
@@ -8,6 +8,7 @@ import {
   RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type Database, STATEMENT_MS } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 import type { Prisma } from './generated/client.js';
@@ -92,7 +93,7 @@ export class SqlTransaction {
     await this.execute(FLUSH, [
       JSON.stringify(
         this.audits.map((audit) => ({
-          id: randomUUIDv7(),
+          id: newId(),
           action: audit.action,
           target_kind: audit.targetKind,
           target_id: audit.targetId,
@@ -100,7 +101,7 @@ export class SqlTransaction {
           after: audit.after ?? null,
         })),
       ),
-      JSON.stringify(this.events.map((event) => ({ id: randomUUIDv7(), ...event }))),
+      JSON.stringify(this.events.map((event) => ({ id: newId(), ...event }))),
       caller.via === 'system' ? null : caller.user_id,
       caller.via,
       envelope.requestId,
@@ -298,8 +299,8 @@ export function runCommandStatement(
       envelope.callId,
       operation.name,
       requestHash(context),
-      randomUUIDv7(),
-      randomUUIDv7(),
+      newId(),
+      newId(),
       ...work.values,
     ]);
     if (row?.json == null) throw work.refuse?.(row?.refusal ?? null) ?? new Error(`${operation.name} answered nothing`);

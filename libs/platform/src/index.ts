@@ -1,6 +1,7 @@
 export * from './config/index.js';
 export * from './disk/index.js';
 export * from './health/index.js';
+export * from './ids/index.js';
 export * from './logging/index.js';
 export * from './metrics/index.js';
 export * from './operations/index.js';

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import {
@@ -12,7 +11,7 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { Database, DatabaseModule } from '@workspace-graph/database';
-import { OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import { applyMigrations } from './database/apply-migrations.js';
 import { createTestDatabase } from './database/test-database.js';
 import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
@@ -70,18 +69,14 @@ export async function startServices(
     database,
     module,
     user: async (name, scope = 'write') => {
-      const id = randomUUIDv7();
+      const id = newId();
       await database.prisma.user.create({ data: { id, name, maxScope: scope } });
       return { user_id: id, scope, credential_id: null, via: 'rest' };
     },
-    call: async <Op extends Operation>(
-      operation: Op,
-      input: InputOf<Op>,
-      caller: Caller,
-      callId: string = randomUUIDv7(),
-    ) => (await dispatch(operation, input, caller, callId)) as OutputOf<Op>,
+    call: async <Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller, callId: string = newId()) =>
+      (await dispatch(operation, input, caller, callId)) as OutputOf<Op>,
     refusal: async (operation, input, caller, code) => {
-      const error = await dispatch(operation, input, caller, randomUUIDv7()).then(
+      const error = await dispatch(operation, input, caller, newId()).then(
         () => new Error(`${operation.name} was accepted; ${code} was expected`),
         (reason: unknown) => reason,
       );

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   applyFileChanges,
   type FileChange,
@@ -9,11 +8,12 @@ import {
   type Operation,
   type ParsedInputOf,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 
 /** The file service of one node, as quick as records can be kept: what is measured is the device. */
 export class QuickRecords {
   static readonly operations: readonly Operation[] = [applyFileChanges, findPlaces, findFiles, listNodeRecords];
-  readonly nodeId = randomUUIDv7();
+  readonly nodeId = newId();
   private readonly records = new Map<string, FileRecord>();
   private readonly byPath = new Map<string, FileRecord>();
 
@@ -40,7 +40,7 @@ export class QuickRecords {
       return null;
     }
     const now = new Date().toISOString();
-    const fresh = { id: randomUUIDv7(), node_id: this.nodeId, remote_name: null, current_remote_hash: null };
+    const fresh = { id: newId(), node_id: this.nodeId, remote_name: null, current_remote_hash: null };
     const { kind, ...fields } = { file_id: undefined, ...change };
     const { file_id, ...content } = fields;
     const record = {

@@ -1,11 +1,10 @@
 import 'reflect-metadata';
-import { randomUUIDv7 } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Dispatch } from '@workspace-graph/bus';
 import { OPERATIONS, type Operation } from '@workspace-graph/contracts';
 import { DatabaseModule, migrate } from '@workspace-graph/database';
-import { OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import { FileModule } from '@workspace-graph/service-file';
 import { startPostgres } from '@workspace-graph/testing';
 import pg from 'pg';
@@ -54,7 +53,7 @@ async function keepInPostgres(): Promise<RecordKeeper> {
 
 /** @returns the id of a project in an organization */
 async function addNode(databaseUrl: string): Promise<string> {
-  const [organizationId, nodeId] = [randomUUIDv7(), randomUUIDv7()];
+  const [organizationId, nodeId] = [newId(), newId()];
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   try {
     await pool.query(

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
-import { randomUUIDv7 } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { OPERATIONS, RawJson } from '@workspace-graph/contracts';
 import { DatabaseModule } from '@workspace-graph/database';
-import { OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { itemAt } from '../world.js';
@@ -23,7 +22,7 @@ export async function serviceGun(set: ServiceSet): Promise<Gun> {
   const call = (shot: ServiceShot): Promise<unknown> => {
     const operation = OPERATIONS.get(shot.operation);
     if (!operation) throw new Error(`There is no operation ${shot.operation}`);
-    const id = randomUUIDv7();
+    const id = newId();
     const envelope = { callId: id, requestId: id, caller: set.caller };
     return registry.dispatch(operation, shot.input, { envelope, signal: new AbortController().signal });
   };

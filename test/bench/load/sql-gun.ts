@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { newId } from '@workspace-graph/platform';
 import pg from 'pg';
 import { itemAt } from '../world.js';
 import type { Gun } from './shots.js';
@@ -22,7 +22,7 @@ export function sqlGun(set: SqlSet): Gun {
     const { rows } = await pool.query<Record<string, unknown>>({
       name: set.name,
       text: set.text,
-      values: values.map((value) => (value === FRESH_ID ? randomUUIDv7() : value)),
+      values: values.map((value) => (value === FRESH_ID ? newId() : value)),
     });
     return rows;
   };

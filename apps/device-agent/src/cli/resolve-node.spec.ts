@@ -1,14 +1,14 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { NodeSummary } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { CliError } from './cli-error.js';
 import { resolveNode } from './resolve-node.js';
 import type { WorkspaceClient } from './workspace-client.js';
 
 const named = (name: string): Pick<NodeSummary, 'id' | 'name' | 'type' | 'organization'> => ({
-  id: randomUUIDv7(),
+  id: newId(),
   name,
   type: 'project',
-  organization: { id: randomUUIDv7(), type: 'organization', name: 'Bakery' },
+  organization: { id: newId(), type: 'organization', name: 'Bakery' },
 });
 
 /** A workspace that answers one node a page. */
@@ -39,7 +39,7 @@ async function refusal(text: string, nodes: readonly ReturnType<typeof named>[])
 describe('the node that a command line names', () => {
   it('is taken by its id as it is, without a question to the workspace', async () => {
     const state = workspace([]);
-    const id = randomUUIDv7();
+    const id = newId();
     expect(await resolveNode(state.client, id.toUpperCase())).toBe(id);
     expect(state.asked).toBe(0);
   });

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   deleteFile,
@@ -10,7 +9,7 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { pathKey } from '@workspace-graph/domain';
-import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
 import type { TrashRow } from '../store/device-store.js';
@@ -95,7 +94,7 @@ export class DeleteHandlers {
       throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
         current: record,
       });
-    const id = randomUUIDv7();
+    const id = newId();
     const intent = { id, file_id: record.id, kind: 'delete' as const, to_node_id: null, to_path: null };
     await this.parts.service.call(noteFileIntents, { intents: [intent] }, envelope);
     let kept: TrashRow | null = null;

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FileRecord, noteFileIntents, ServiceError, settleFileIntents } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { locate, type MirrorPath, moveFile, removeEmptyFolders, seenOrRead } from '../paths/index.js';
 import { type Asker, fileNotFound } from '../records/file-service.js';
@@ -51,7 +51,7 @@ export class FileMover {
   /** All files lie in one node and go to one node. @throws ServiceError when the intent cannot be noted: nothing changed */
   async move(moves: readonly PlannedMove[], by: MoveBy): Promise<MoveOutcome[]> {
     const intents = moves.map(({ file, toNodeId, path }) => ({
-      id: randomUUIDv7(),
+      id: newId(),
       file_id: file.fileId,
       kind: 'move' as const,
       to_node_id: toNodeId,

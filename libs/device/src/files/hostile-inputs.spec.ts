@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { link, mkdir, writeFile as put, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -13,6 +12,7 @@ import {
   ServiceError,
   writeFile,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import fc from 'fast-check';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 
@@ -52,8 +52,8 @@ const path = fc
 
 /** An operation with an input of the right shape and hostile values; ids are taken from what there is. */
 const calls = (fileIds: () => string[], trashIds: () => string[]): fc.Arbitrary<[Operation, unknown]> => {
-  const pick = (ids: () => string[]) => fc.nat().map((index) => ids()[index % (ids().length + 1)] ?? randomUUIDv7());
-  const node_id = fc.constantFrom(nodeId, nodeId, nodeId, randomUUIDv7());
+  const pick = (ids: () => string[]) => fc.nat().map((index) => ids()[index % (ids().length + 1)] ?? newId());
+  const node_id = fc.constantFrom(nodeId, nodeId, nodeId, newId());
   const section = fc.constantFrom('wip', 'outputs', 'resources');
   const subpath = fc.option(path);
   const confirmed = fc.boolean();

@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { link, mkdir, mkdtemp, writeFile as put, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import {
   type TrackedFile,
 } from '@workspace-graph/contracts';
 import { pathKey } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { IntentRepair } from './intent-repair.js';
 
@@ -207,7 +208,7 @@ describe('what was cut off', () => {
   const note = (kind: FileIntent['kind']) => {
     const move = { to_node_id: beta.nodeId, to_path: 'wip/a.md' };
     const intent: FileIntent = {
-      id: randomUUIDv7(),
+      id: newId(),
       file_id: file.id,
       node_id: alpha.nodeId,
       kind,
@@ -440,7 +441,7 @@ describe('deleting a file', () => {
     const asked = { file_id: file.id, confirmed: true };
     await device.refusal(deleteFile, asked, 'FORBIDDEN', reader);
     await device.refusal(deleteFile, { ...asked, node_id: beta.nodeId }, 'FILE_NOT_FOUND');
-    await device.refusal(deleteFile, { ...asked, file_id: randomUUIDv7() }, 'FILE_NOT_FOUND');
+    await device.refusal(deleteFile, { ...asked, file_id: newId() }, 'FILE_NOT_FOUND');
     await device.refusal(deleteFile, { ...asked, expected_version: 2 }, 'CONFLICT');
     await put(join(alpha.path, 'wip/a.md'), 'edited');
     await device.refusal(deleteFile, { ...asked, expected_version: 1 }, 'CONFLICT');

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   access,
   chmod,
@@ -16,6 +15,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, parse } from 'node:path';
 import { createMirror, listMirrors, removeMirror, ServiceError } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { Mirrors } from './mirrors.js';
 
@@ -264,7 +264,7 @@ describe('the folder of a node', () => {
     const nodeId = device.records.node({ name: 'Alpha', writtenBy: new Set() });
     await device.refusal(createMirror, { node_id: nodeId }, 'FORBIDDEN', device.caller('write'));
     await device.refusal(createMirror, { node_id: nodeId }, 'FORBIDDEN', device.caller('read'));
-    await device.refusal(createMirror, { node_id: randomUUIDv7() }, 'NODE_NOT_FOUND');
+    await device.refusal(createMirror, { node_id: newId() }, 'NODE_NOT_FOUND');
   });
 });
 

@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, createMirror } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { isOwnScope } from './scope-file.js';
 
@@ -22,7 +22,7 @@ const scope = async (caller?: Caller): Promise<string> => {
   return readFile(join(path, 'SVC_SCOPE.md'), 'utf8');
 };
 const event = (content: string, occurredAt = AT) => ({
-  id: randomUUIDv7(),
+  id: newId(),
   node_id: nodeId,
   kind: 'decision' as const,
   status: 'active' as const,
@@ -40,26 +40,26 @@ const event = (content: string, occurredAt = AT) => ({
 
 describe('SVC_SCOPE.md', () => {
   it('tells what the node is about, who answers for what, what happened and where to save what [mirrors.scope-file]', async () => {
-    const near = randomUUIDv7();
+    const near = newId();
     device.graph.details.set(nodeId, {
       name: 'Alpha',
-      organization: { id: randomUUIDv7(), type: 'organization', name: 'Acme' },
+      organization: { id: newId(), type: 'organization', name: 'Acme' },
       health: 'at_risk',
       health_report: { value: 'at_risk', note: 'late', by: 'Ann', at: AT },
-      owner: { id: randomUUIDv7(), type: 'person', name: 'Ann' },
+      owner: { id: newId(), type: 'person', name: 'Ann' },
       description: 'What it is.\nIn two lines.',
       goal: 'To be done.',
       responsibilities: [
         {
-          id: randomUUIDv7(),
+          id: newId(),
           title: 'Plan',
           description: 'the budget',
           assignees: [{ id: near, type: 'person', name: 'Bob' }],
         },
-        { id: randomUUIDv7(), title: 'Report', description: '', assignees: [] },
+        { id: newId(), title: 'Report', description: '', assignees: [] },
       ],
-      data_sources: [{ id: randomUUIDv7(), name: 'Ledger', url: 'https://example.org/a b' }],
-      tools: [{ id: randomUUIDv7(), name: 'Sheet', url: null }],
+      data_sources: [{ id: newId(), name: 'Ledger', url: 'https://example.org/a b' }],
+      tools: [{ id: newId(), name: 'Sheet', url: null }],
       recent_events: [event('We chose the blue one.')],
       nodes: [
         {
@@ -117,7 +117,7 @@ describe('SVC_SCOPE.md', () => {
       goal: '`code` [link](https://example.org) ![image](x)',
       recent_events: Array.from({ length: 20 }, () => event(`a\n# b\n${'🙂'.repeat(2_000)}`)),
       responsibilities: Array.from({ length: 300 }, (_, index) => ({
-        id: randomUUIDv7(),
+        id: newId(),
         title: `Duty ${index}`,
         description: 'ž'.repeat(5_000),
         assignees: [],

@@ -1,13 +1,13 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Bus, InProcessBus } from '@workspace-graph/bus';
 import { type Envelope, getContext, getNode, getOverview, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { createLogger } from '@workspace-graph/platform';
+import { createLogger, newId } from '@workspace-graph/platform';
 import type { MirrorRow } from '../store/device-store.js';
 import { withLocalPaths } from './with-local-paths.js';
 
 const PATH = '/home/a "quoted" $& path/größe';
-const mirrored = randomUUIDv7();
-const other = randomUUIDv7();
+const mirrored = newId();
+const other = newId();
 const row: MirrorRow = {
   nodeId: mirrored,
   path: PATH,

@@ -1,7 +1,8 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile as readDisk, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, LIMITS, listFiles, readFile } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { locate, readContent } from '../paths/index.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 
@@ -47,7 +48,7 @@ describe('reading files', () => {
     const template = device.records.recordAt(nodeId, 'wip/template.md');
     if (!template) throw new Error('the file was just registered');
     for (let index = 0; index <= 2_000; index += 1) {
-      const id = randomUUIDv7();
+      const id = newId();
       device.records.records.set(id, { ...template, id, node_id: many, path: `wip/${index}.md` });
     }
     const first = await device.call(listFiles, { node_id: many });

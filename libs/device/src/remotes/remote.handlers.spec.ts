@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { listRemotes, type Operation, REMOTE_OPERATIONS } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 
 let device: DeviceFixture;
@@ -22,7 +22,7 @@ const inputOf: Readonly<Record<string, (node_id: string, file_id: string) => obj
 };
 
 async function refusalOf(operation: Operation, node: string): Promise<unknown> {
-  const input = inputOf[operation.name]?.(node, randomUUIDv7());
+  const input = inputOf[operation.name]?.(node, newId());
   if (!input) throw new Error(`${operation.name} needs an input here`);
   const error = await device.refusal(operation, input, 'LOCAL_MODE_NO_REMOTE');
   return { message: error.message, details: error.details };
@@ -34,7 +34,7 @@ describe('remote storage in a local workspace', () => {
     async ({ operation }) => {
       const callsBefore = device.records.calls;
       const there = await refusalOf(operation, nodeId);
-      expect(await refusalOf(operation, randomUUIDv7())).toEqual(there);
+      expect(await refusalOf(operation, newId())).toEqual(there);
       expect(JSON.stringify(there)).not.toContain(nodeId);
       expect(device.records.calls).toBe(callsBefore);
     },

@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { MemoryFileService } from '../testing/memory-file-service.js';
 
@@ -79,6 +79,6 @@ describe('the registry of the device', () => {
     device.parts.store.removeMirror(nodeId);
     expect([device.parts.store.mirrors(), device.parts.store.countFiles()]).toEqual([[], { present: 0, deleted: 0 }]);
     expect(MemoryFileService.operations.length).toBeGreaterThan(0);
-    expect(device.parts.store.mirror(randomUUIDv7())).toBeNull();
+    expect(device.parts.store.mirror(newId())).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { nodeFolder } from '@workspace-graph/domain';
-import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { createLogger, newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import { DeviceModule } from '../device.module.js';
 import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from '../device-parts.js';
 import { MemoryFileService } from './memory-file-service.js';
@@ -97,7 +97,7 @@ async function startDeviceAt(
   const parts = module.get<DeviceParts>(DEVICE_PARTS);
 
   const caller = (scope: Scope = 'manage'): Caller => ({
-    user_id: randomUUIDv7(),
+    user_id: newId(),
     scope,
     credential_id: null,
     via: 'rest',

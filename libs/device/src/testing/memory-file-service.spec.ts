@@ -1,5 +1,6 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Caller, type Operation, ServiceError } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { fileServiceConformance } from '@workspace-graph/testing';
 import { MemoryFileService } from './memory-file-service.js';
 
@@ -9,7 +10,7 @@ fileServiceConformance('the records in memory', async () => {
     records.dispatch(operation, input, { envelope: { caller } });
   const idsOf = (callers: readonly Caller[]): Set<string> => new Set(callers.map(({ user_id }) => user_id));
   return {
-    user: async () => ({ user_id: randomUUIDv7(), scope: 'write', credential_id: randomUUID(), via: 'rest' }),
+    user: async () => ({ user_id: newId(), scope: 'write', credential_id: randomUUID(), via: 'rest' }),
     node: async ({ name, readers = [], writers = [] }) => {
       const isOpen = readers.length + writers.length === 0;
       return records.node({

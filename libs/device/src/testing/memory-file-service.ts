@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
   applyFileChanges,
@@ -22,6 +21,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import { parseFilePath, pathKey } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 
 interface FakeNode extends Omit<NodePlace, 'level'> {
   /** Users who see it; undefined for everybody. */
@@ -59,7 +59,7 @@ export class MemoryFileService {
 
   /** Adds a node; answers its id. */
   node(node: Partial<FakeNode> & Pick<FakeNode, 'name'>): string {
-    const nodeId = node.node_id ?? randomUUIDv7();
+    const nodeId = node.node_id ?? newId();
     const type = node.type ?? 'project';
     this.nodes.set(nodeId, {
       type,
@@ -278,7 +278,7 @@ export class MemoryFileService {
 
   private identityOf(nodeId: string, fileId: string): Pick<FileRecord, 'id' | 'version'> {
     const before = this.removed.get(fileId);
-    if (before?.node_id !== nodeId || this.records.has(fileId)) return { id: randomUUIDv7(), version: 1 };
+    if (before?.node_id !== nodeId || this.records.has(fileId)) return { id: newId(), version: 1 };
     return { id: fileId, version: before.version + 1 };
   }
 

@@ -1,8 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, writeFile as put, readdir, readFile, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFile, deleteFile, listTrash, restoreTrash, ServiceError, writeFile } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { LeftOvers } from '../files/left-overs.js';
 import { temporaryName } from '../paths/index.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
@@ -139,7 +139,7 @@ describe('the trash', () => {
     expect((await device.call(listTrash, {}, stranger)).items).toEqual([]);
     await device.refusal(listTrash, { node_id: nodeId }, 'NODE_NOT_FOUND', stranger);
     const hidden = await device.refusal(restoreTrash, { trash_id }, 'TRASH_NOT_FOUND', stranger);
-    const absent = await device.refusal(restoreTrash, { trash_id: randomUUIDv7() }, 'TRASH_NOT_FOUND', stranger);
+    const absent = await device.refusal(restoreTrash, { trash_id: newId() }, 'TRASH_NOT_FOUND', stranger);
     expect(hidden.message.replace(trash_id, '')).toBe(absent.message.replace(String(absent.details?.['trash_id']), ''));
     await device.refusal(restoreTrash, { trash_id }, 'FORBIDDEN', friend);
   });
@@ -164,7 +164,7 @@ describe('the trash', () => {
     const { trash_id } = await trashed('a.md');
     const kept = await trashed('b.md');
     await unlink(join(trashFolder(), trash_id));
-    const orphan = join(trashFolder(), randomUUIDv7());
+    const orphan = join(trashFolder(), newId());
     await put(orphan, 'young');
     device = await device.restart();
     const trash = device.module.get(Trash);

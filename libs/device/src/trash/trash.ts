@@ -1,8 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { syncFolder } from '@workspace-graph/platform';
+import { newId, syncFolder } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { isAbsent } from '../paths/disk-errors.js';
 import { keepAs, type MirrorPath } from '../paths/index.js';
@@ -59,7 +58,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
 
   /** Keeps what lies at a path; it stays there too. Call it while the node is locked. @throws ServiceError STORAGE_FULL */
   async keep(at: MirrorPath, { nodeId, fileId, reason, seen }: Discarded): Promise<TrashRow> {
-    const id = randomUUIDv7();
+    const id = newId();
     const { sha256, sizeBytes } = seen;
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     await keepAs(at, this.pathOf({ id }));

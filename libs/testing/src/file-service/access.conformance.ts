@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   applyFileChanges,
   type Caller,
@@ -9,6 +8,7 @@ import {
   noteFileIntents,
   queryFiles,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { type NodeStage, registering, stageNode, stageOf } from './stage.js';
 
@@ -36,7 +36,7 @@ export function accessScenarios(world: () => FileServiceWorld): void {
     const change = { node_id: closed.nodeId, action: 'spec', changes: [registering('wip/x')], strict: false };
     await world().refusal(applyFileChanges, change, 'NODE_NOT_FOUND', stranger);
     const error = await world().refusal(noteFileIntents, intentOn(file.id), 'FILE_NOT_FOUND', stranger);
-    const absent = await world().refusal(noteFileIntents, intentOn(randomUUIDv7()), 'FILE_NOT_FOUND', stranger);
+    const absent = await world().refusal(noteFileIntents, intentOn(newId()), 'FILE_NOT_FOUND', stranger);
     expect(error.message.replace(file.id, '')).toBe(absent.message.replace(/[0-9a-f-]{36}/, ''));
   });
 
@@ -78,19 +78,19 @@ export function accessScenarios(world: () => FileServiceWorld): void {
       to_node_id: closed.nodeId,
       to_path: 'wip/x',
     };
-    await world().call(noteFileIntents, { intents: [{ ...intent, id: randomUUIDv7(), file_id: file.id }] }, writer);
+    await world().call(noteFileIntents, { intents: [{ ...intent, id: newId(), file_id: file.id }] }, writer);
     const seenBy = async (caller: Caller | null): Promise<number> =>
       (await world().call(listFileIntents, { node_ids: [open.nodeId] }, caller)).intents.length;
     expect([await seenBy(stranger), await seenBy(reader), await seenBy(null)]).toEqual([0, 1, 1]);
     await world().refusal(
       noteFileIntents,
-      { intents: [{ ...intent, id: randomUUIDv7(), file_id: file.id }] },
+      { intents: [{ ...intent, id: newId(), file_id: file.id }] },
       'NODE_NOT_FOUND',
       stranger,
     );
   });
 
   const intentOn = (fileId: string) => ({
-    intents: [{ id: randomUUIDv7(), file_id: fileId, kind: 'delete' as const, to_node_id: null, to_path: null }],
+    intents: [{ id: newId(), file_id: fileId, kind: 'delete' as const, to_node_id: null, to_path: null }],
   });
 }

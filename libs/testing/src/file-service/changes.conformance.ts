@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { applyFileChanges, type FileChange } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { contentOf, type NodeStage, registering, stageNode, taken } from './stage.js';
 
@@ -59,7 +59,7 @@ export function changeScenarios(world: () => FileServiceWorld): void {
     const other = await stageNode(world());
     const [there, removed] = [await other.register('wip/a.md'), await other.register('wip/b.md')];
     await other.apply([removing(removed.id)]);
-    for (const [index, file_id] of [there.id, removed.id, stage.nodeId, randomUUIDv7()].entries()) {
+    for (const [index, file_id] of [there.id, removed.id, stage.nodeId, newId()].entries()) {
       const [result] = await stage.apply([returning(file_id, `wip/${index}.md`)]);
       expect(taken(result).id).not.toBe(file_id);
       expect(taken(result).version).toBe(1);
@@ -183,12 +183,7 @@ export function changeScenarios(world: () => FileServiceWorld): void {
 
   it('that are strict are carried out all or none; otherwise each refusal is told at its place', async () => {
     const file = await stage.register('wip/1');
-    const changes = [
-      removing(file.id),
-      registering('wip/new'),
-      moving(randomUUIDv7(), 'wip/x'),
-      registering('outputs/new'),
-    ];
+    const changes = [removing(file.id), registering('wip/new'), moving(newId(), 'wip/x'), registering('outputs/new')];
     const input = { node_id: stage.nodeId, action: 'spec', changes, strict: true };
     await world().refusal(applyFileChanges, input, 'FILE_NOT_FOUND', null);
     expect(await stage.paths()).toEqual(['wip/1']);

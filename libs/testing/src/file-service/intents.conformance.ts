@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type FileIntent, listFileIntents, noteFileIntents, settleFileIntents } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { type NodeStage, stageNode } from './stage.js';
 
@@ -16,7 +16,7 @@ export function intentScenarios(world: () => FileServiceWorld): void {
   it('are kept with what the file was, until they are settled [files.move.repair-needed]', async () => {
     const other = await stageNode(world());
     const file = await stage.register('wip/a.md');
-    const [move, removal] = [randomUUIDv7(), randomUUIDv7()];
+    const [move, removal] = [newId(), newId()];
     const intents = [
       { id: move, file_id: file.id, kind: 'move' as const, to_node_id: other.nodeId, to_path: 'wip/e\u0301' },
       { id: removal, file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null },
@@ -52,7 +52,7 @@ export function intentScenarios(world: () => FileServiceWorld): void {
 
   it('go with their file', async () => {
     const file = await stage.register('wip/a.md');
-    const intent = { id: randomUUIDv7(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };
+    const intent = { id: newId(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };
     await world().call(noteFileIntents, { intents: [intent] }, null);
     await stage.apply([{ kind: 'remove', file_id: file.id, tombstone: true }]);
     expect(await list(stage.nodeId)).toEqual([]);
@@ -60,8 +60,8 @@ export function intentScenarios(world: () => FileServiceWorld): void {
 
   it('are noted all or none, and only with a target that fits', async () => {
     const file = await stage.register('wip/a.md');
-    const good = { id: randomUUIDv7(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };
-    const absent = { ...good, id: randomUUIDv7(), file_id: randomUUIDv7() };
+    const good = { id: newId(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };
+    const absent = { ...good, id: newId(), file_id: newId() };
     await world().refusal(noteFileIntents, { intents: [good, absent] }, 'FILE_NOT_FOUND', null);
     for (const bad of [
       { ...good, to_path: 'wip/b' },

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { findFiles, findPlaces, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { contentOf, type NodeStage, registering, stageNode, stageOf } from './stage.js';
 
@@ -13,7 +13,7 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     const other = await world().node({ name: 'Other' });
     const { places } = await world().call(
       findPlaces,
-      { node_ids: [other, randomUUIDv7(), stage.nodeId] },
+      { node_ids: [other, newId(), stage.nodeId] },
       await world().user('Anybody'),
     );
     expect(places.map(({ node_id }) => node_id)).toEqual([other, stage.nodeId]);
@@ -30,11 +30,11 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     const { files } = await world().call(
       findFiles,
       {
-        ids: [two.id, randomUUIDv7()],
+        ids: [two.id, newId()],
         paths: [
           { node_id: stage.nodeId, path: 'wip/cafe\u0301.md' },
           { node_id: stage.nodeId, path: 'wip/absent' },
-          { node_id: randomUUIDv7(), path: 'outputs/b.md' },
+          { node_id: newId(), path: 'outputs/b.md' },
         ],
       },
       null,
@@ -85,7 +85,7 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     expect((await nodesOf({ scope: 'global' })).has(far.nodeId)).toBe(true);
     const homeless = { ...caller, home_node_id: null };
     await world().refusal(queryFiles, { scope: 'session' }, 'VALIDATION_FAILED', homeless);
-    const lost = { ...caller, home_node_id: randomUUIDv7() };
+    const lost = { ...caller, home_node_id: newId() };
     await world().refusal(queryFiles, { scope: 'session' }, 'NODE_NOT_FOUND', lost);
   });
 
@@ -101,6 +101,6 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     expect(ids).toHaveLength(3);
     expect(ids).toEqual(ids.toSorted());
     expect(await stageOf(world(), stage.nodeId).paths()).toEqual(['wip/1', 'wip/2', 'wip/3']);
-    await world().refusal(listNodeRecords, { node_id: randomUUIDv7() }, 'NODE_NOT_FOUND', null);
+    await world().refusal(listNodeRecords, { node_id: newId() }, 'NODE_NOT_FOUND', null);
   });
 }

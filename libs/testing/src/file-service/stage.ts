@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   applyFileChanges,
   type Caller,
@@ -8,6 +8,7 @@ import {
   findFiles,
   listNodeRecords,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 
 /** Content of a text, as a device tells it. */
@@ -38,7 +39,7 @@ interface ApplyOptions {
 }
 
 export async function stageNode(world: FileServiceWorld): Promise<NodeStage> {
-  return stageOf(world, await world.node({ name: `node-${randomUUIDv7()}` }));
+  return stageOf(world, await world.node({ name: `node-${newId()}` }));
 }
 
 export function stageOf(world: FileServiceWorld, nodeId: string): NodeStage {

@@ -1,7 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createMirror, removeMirror } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { type DeviceFixture, startDevice } from '../../testing/device.fixture.js';
@@ -15,7 +15,7 @@ const VIBE = '.vibe/config.toml';
 /** Files of somebody else that are tried with each client; SVC_PROPERTY_RUNS makes them more. */
 const RUNS = Number(process.env['SVC_PROPERTY_RUNS'] ?? 300);
 const NONE: Ownership = { hashes: [], made: null };
-const URL_ONE = homeUrl('http://127.0.0.1:4011/mcp', randomUUIDv7());
+const URL_ONE = homeUrl('http://127.0.0.1:4011/mcp', newId());
 
 let port: number;
 let device: DeviceFixture;

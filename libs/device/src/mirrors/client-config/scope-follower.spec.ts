@@ -1,7 +1,8 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, createMirror, ServiceError } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../../testing/device.fixture.js';
 import { Mirrors } from '../mirrors.js';
 import { MirrorConfigs } from './mirror-configs.js';
@@ -48,7 +49,7 @@ describe('SVC_SCOPE.md and the graph', () => {
   }, 15_000);
 
   it('asks once for many changes, and nothing for nodes of which no file tells', async () => {
-    await tell('graph.changed', [randomUUIDv7()]);
+    await tell('graph.changed', [newId()]);
     expect(device.graph.askers).toHaveLength(0);
     const payload = { node_ids: [nodeId], action: 'update_node' };
     for (let index = 0; index < 50; index += 1)
@@ -58,7 +59,7 @@ describe('SVC_SCOPE.md and the graph', () => {
   });
 
   it('tells what changed in what it names, and in whatever it is when nothing is named', async () => {
-    const [near, person] = [randomUUIDv7(), randomUUIDv7()];
+    const [near, person] = [newId(), newId()];
     const alpha = (name: string, owner: string) => ({
       owner: { id: person, type: 'person' as const, name: owner },
       nodes: [

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { applyFileChanges, type FileChange, findFiles, listNodeRecords } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type FileFixture, startFiles } from '../testing/file.fixture.js';
 
 /** Large enough to tell a handful of statements from a loop; `FILE_RECORDS=50000` measures the whole. */
@@ -12,7 +12,7 @@ beforeAll(async () => {
   files = await startFiles();
 });
 beforeEach(async () => {
-  nodeId = await files.node({ name: `Node ${randomUUIDv7()}` });
+  nodeId = await files.node({ name: `Node ${newId()}` });
 });
 afterAll(() => files[Symbol.asyncDispose]());
 
@@ -80,7 +80,7 @@ describe('changes of files', () => {
   });
 
   it('are carried out once however often a call comes', async () => {
-    const callId = randomUUIDv7();
+    const callId = newId();
     const changes = input([registering('wip/a'), registering('wip/b')]);
     const first = await files.callAs(applyFileChanges, changes, null, callId);
     await apply(registering('wip/a', 'b'));

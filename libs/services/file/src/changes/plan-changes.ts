@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type FileChange,
   type FileChangeResult,
@@ -8,6 +7,7 @@ import {
 } from '@workspace-graph/contracts';
 import { type AuditRecord, changedFields } from '@workspace-graph/database';
 import { parseFilePath, pathKey } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 import { fileNotFound, nodeIsReadOnly, nodeNotFound } from '../shared/caller.js';
 import type { LockedNode } from './change.statements.js';
 
@@ -172,7 +172,7 @@ class ChangePlanner {
   /** Whoever names an id that is in use, or was never this node's, learns nothing: the file is a new one. */
   private identityOf({ file_id: fileId = '' }: FileChange & { kind: 'register' }): Pick<FileRecord, 'id' | 'version'> {
     const version = this.ground.removed.get(fileId);
-    if (version === undefined || this.files.has(fileId)) return { id: randomUUIDv7(), version: 1 };
+    if (version === undefined || this.files.has(fileId)) return { id: newId(), version: 1 };
     return { id: fileId, version: version + 1 };
   }
 

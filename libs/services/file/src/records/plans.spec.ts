@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Caller, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
 import { FIRST_ID, LAST_ID, type Statement } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { FILES_OF_CHANGES } from '../changes/change.statements.js';
 import { type FileFixture, startFiles } from '../testing/file.fixture.js';
 import { FIND_FILES, LIST_FILES, NODE_RECORDS } from './record.statements.js';
@@ -76,7 +76,7 @@ describe('the plan of a list of files', () => {
   });
 
   it('finds what changes name by id and by path', async () => {
-    const ids = [randomUUIDv7()];
+    const ids = [newId()];
     const byChange = await planOf(FILES_OF_CHANGES, [ids, [largest], ['wip/1']]);
     const byAsking = await planOf(FIND_FILES, [...seen(), ids, [largest], ['wip/1']]);
     for (const plan of [byChange, byAsking]) {

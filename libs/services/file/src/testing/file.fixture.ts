@@ -1,6 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Caller, type Operation, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { type FileServiceWorld, type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { FileModule } from '../file.module.js';
 
@@ -16,7 +15,7 @@ export interface FileFixture extends FileServiceWorld {
 export async function startFiles(): Promise<FileFixture> {
   const harness = await startServices([FileModule]);
   const registry = harness.module.get(OperationRegistry);
-  const organizationId = randomUUIDv7();
+  const organizationId = newId();
   const sql: FileFixture['sql'] = async <T extends Record<string, unknown>>(
     text: string,
     values: readonly unknown[] = [],
@@ -36,7 +35,7 @@ export async function startFiles(): Promise<FileFixture> {
     callAs,
     user: (name) => harness.user(name),
     node: async ({ name, readers = [], writers = [] }) => {
-      const id = randomUUIDv7();
+      const id = newId();
       const isOpen = readers.length + writers.length === 0;
       await sql(
         `WITH made AS (
@@ -60,9 +59,9 @@ export async function startFiles(): Promise<FileFixture> {
         [nodeId, otherId],
       );
     },
-    call: async (operation, input, caller) => (await callAs(operation, input, caller, randomUUIDv7())) as never,
+    call: async (operation, input, caller) => (await callAs(operation, input, caller, newId())) as never,
     refusal: async (operation, input, code, caller) => {
-      const error = await callAs(operation, input, caller, randomUUIDv7()).then(
+      const error = await callAs(operation, input, caller, newId()).then(
         () => new Error(`${operation.name} was accepted; ${code} was expected`),
         (reason: unknown) => reason,
       );

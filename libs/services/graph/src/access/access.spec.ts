@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   archiveNode,
   type Caller,
@@ -12,6 +11,7 @@ import {
   setAccess,
   updateNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -34,7 +34,7 @@ const shared = (...recipients: { kind: 'user' | 'group'; id: string; access: 're
 });
 
 async function group(name: string, ...members: Caller[]): Promise<string> {
-  const id = randomUUIDv7();
+  const id = newId();
   await graph.database.prisma.userGroup.create({ data: { id, name } });
   await graph.database.prisma.membership.createMany({
     data: members.map((member) => ({ groupId: id, userId: member.user_id })),
@@ -153,7 +153,7 @@ describe('the sharing of a node', () => {
 
   it('is refused for unknown recipients, recipients without a list and doubles', async () => {
     const id = await area('Strict');
-    const unknown = randomUUIDv7();
+    const unknown = newId();
     const team = await group('Strict team');
     const refuse = (setting: object, code: 'USER_NOT_FOUND' | 'GROUP_NOT_FOUND' | 'VALIDATION_FAILED') =>
       graph.refusal(setAccess, { node_id: id, ...setting }, graph.admin, code);
@@ -199,7 +199,7 @@ describe('the sharing of a node', () => {
 
   it('set again as it is leaves version and audit alone; a repeated call answers as before', async () => {
     const id = await area('Calm');
-    const callId = randomUUIDv7();
+    const callId = newId();
     const input = { node_id: id, confirmed: true, ...shared(toUser(graph.reader), toUser(graph.writer, 'write')) };
     const first = await graph.call(setAccess, input, graph.admin, callId);
     const repeated = await graph.call(setAccess, input, graph.admin, callId);
@@ -438,8 +438,8 @@ describe('an explanation', () => {
     const hidden = await area('Hidden');
     await set(hidden, { visibility: 'private' });
     await graph.refusal(explainAccess, { node_id: hidden, user_id: graph.admin.user_id }, graph.reader, 'FORBIDDEN');
-    await graph.refusal(explainAccess, { node_id: hidden, user_id: randomUUIDv7() }, graph.admin, 'USER_NOT_FOUND');
-    const absent = randomUUIDv7();
+    await graph.refusal(explainAccess, { node_id: hidden, user_id: newId() }, graph.admin, 'USER_NOT_FOUND');
+    const absent = newId();
     for (const operation of [explainAccess, getAccess, getNode]) {
       const [first, second] = [
         await graph.refusal(operation, { node_id: hidden }, graph.reader, 'NODE_NOT_FOUND'),

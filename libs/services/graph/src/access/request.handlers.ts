@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   approveAccessRequest,
@@ -11,7 +10,7 @@ import {
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
 import { Database, runCommand, type Transaction } from '@workspace-graph/database';
-import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { approveRequest } from './approve-request.js';
 import { decide, lockPending, readRequest } from './request.repository.js';
 import {
@@ -102,7 +101,7 @@ async function ask(tx: Transaction, input: ParsedInputOf<typeof requestAccess>):
       limit: PENDING_MAX,
     });
   }
-  const id = randomUUIDv7();
+  const id = newId();
   await tx.execute(INSERT_REQUEST, [id, input.node_id, caller.user_id, input.access, input.reason]);
   tx.audit({
     action: requestAccess.name,

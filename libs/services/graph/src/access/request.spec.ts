@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type AccessLevel,
   type AccessRequest,
@@ -14,6 +13,7 @@ import {
   setAccess,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -49,7 +49,7 @@ function shape({ id, node_id, requested_at, requested_by, ...rest }: AccessReque
 describe('asking for access', () => {
   it('answers alike for a hidden node and for none [access.request.ask] [access.hidden.indistinguishable-from-absent]', async () => {
     const hidden = await hiddenNode('Vault');
-    const [first, second] = [await ask(hidden), await ask(randomUUIDv7())];
+    const [first, second] = [await ask(hidden), await ask(newId())];
     expect(shape(first)).toEqual(shape(second));
     expect(shape(first)).toEqual({
       access: 'read',
@@ -89,10 +89,10 @@ describe('asking for access', () => {
   it('ends at a limit of pending requests, whatever exists', async () => {
     const hidden = await hiddenNode('Too many');
     const asked = [];
-    for (let index = 0; index < LIMITS.pendingAccessRequestsPerUser; index += 1) asked.push(await ask(randomUUIDv7()));
+    for (let index = 0; index < LIMITS.pendingAccessRequestsPerUser; index += 1) asked.push(await ask(newId()));
     const [first, second] = [
       await graph.refusal(requestAccess, { node_id: hidden }, asker, 'CONFLICT'),
-      await graph.refusal(requestAccess, { node_id: randomUUIDv7() }, asker, 'CONFLICT'),
+      await graph.refusal(requestAccess, { node_id: newId() }, asker, 'CONFLICT'),
     ];
     expect(first.toBody('r')).toEqual(second.toBody('r'));
     await graph.call(withdrawAccessRequest, { access_request_id: asked[0]?.id ?? '' }, asker);
@@ -111,7 +111,7 @@ describe('asking for access', () => {
 describe('access requests', () => {
   it("are listed to manage for nodes that exist, below it one's own [access.request.list-at-manage]", async () => {
     const hidden = await hiddenNode('Listed');
-    const [real, idle] = [await ask(hidden), await ask(randomUUIDv7())];
+    const [real, idle] = [await ask(hidden), await ask(newId())];
     await graph.refusal(listAccessRequests, { mine: false }, asker, 'FORBIDDEN');
     const all = await graph.call(listAccessRequests, { mine: false, state: 'pending', limit: 500 }, graph.admin);
     expect(all.items).toContainEqual(real);
@@ -196,7 +196,7 @@ describe('access requests', () => {
       graph.writer,
       'ACCESS_REQUEST_NOT_FOUND',
     );
-    const absentId = randomUUIDv7();
+    const absentId = newId();
     const absent = await graph.refusal(
       withdrawAccessRequest,
       { access_request_id: absentId },
@@ -233,11 +233,6 @@ describe('access requests', () => {
     const request = await ask(hidden);
     await graph.call(purgeNode, { node_id: hidden, confirmed: true }, graph.admin);
     await graph.refusal(approveAccessRequest, { access_request_id: request.id }, graph.admin, 'NODE_NOT_FOUND');
-    await graph.refusal(
-      approveAccessRequest,
-      { access_request_id: randomUUIDv7() },
-      graph.admin,
-      'ACCESS_REQUEST_NOT_FOUND',
-    );
+    await graph.refusal(approveAccessRequest, { access_request_id: newId() }, graph.admin, 'ACCESS_REQUEST_NOT_FOUND');
   });
 });

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { createActor, type ParsedInputOf, type RawJson, ServiceError, updateActor } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
 import { type ActorRow, actorNotFound, readActor, refuseUnfitUser, userTaken } from './actor.repository.js';
@@ -16,7 +16,7 @@ export async function create(
     await lockAccess(tx);
     await refuseUnfitUser(tx, type, user_id);
   }
-  const id = randomUUIDv7();
+  const id = newId();
   const made = await tx.row(INSERT_ACTOR, [id, type, name, user_id]);
   if (!made) {
     const taken = user_id === null ? null : await userTaken(tx, user_id);

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addResponsibility,
   createActor,
@@ -9,6 +8,7 @@ import {
   listActors,
   updateActor,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -38,7 +38,7 @@ describe('an actor', () => {
     expect(await graph.call(getActor, { actor_id: robot.id }, graph.reader)).toEqual(robot);
     await graph.refusal(createActor, { type: 'team', name: 'X' }, graph.admin, 'VALIDATION_FAILED');
     await graph.refusal(createActor, { type: 'person', name: '' }, graph.admin, 'VALIDATION_FAILED');
-    await graph.refusal(getActor, { actor_id: randomUUIDv7() }, graph.reader, 'ACTOR_NOT_FOUND');
+    await graph.refusal(getActor, { actor_id: newId() }, graph.reader, 'ACTOR_NOT_FOUND');
   });
 
   it('is tied to at most one user, no user to two, and an automation to none [graph.actors.tied-to-user]', async () => {
@@ -66,13 +66,8 @@ describe('an actor', () => {
       ),
     ])
       expect(error.details).toMatchObject({ issues: [{ path: 'user_id' }] });
-    await graph.refusal(
-      createActor,
-      { type: 'person', name: 'X', user_id: randomUUIDv7() },
-      graph.admin,
-      'USER_NOT_FOUND',
-    );
-    await graph.refusal(updateActor, { actor_id: other.id, user_id: randomUUIDv7() }, graph.admin, 'USER_NOT_FOUND');
+    await graph.refusal(createActor, { type: 'person', name: 'X', user_id: newId() }, graph.admin, 'USER_NOT_FOUND');
+    await graph.refusal(updateActor, { actor_id: other.id, user_id: newId() }, graph.admin, 'USER_NOT_FOUND');
   });
 
   it('takes a user once when several ask at the same moment', async () => {
@@ -119,7 +114,7 @@ describe('an actor', () => {
     expect(
       await graph.sql(`SELECT payload FROM outbox.event WHERE payload->>'action' = 'update_actor'`),
     ).toContainEqual({ payload: { node_ids: [node.id], action: 'update_actor' } });
-    await graph.refusal(updateActor, { actor_id: randomUUIDv7(), name: 'X' }, graph.admin, 'ACTOR_NOT_FOUND');
+    await graph.refusal(updateActor, { actor_id: newId(), name: 'X' }, graph.admin, 'ACTOR_NOT_FOUND');
   });
 
   it('tied to a user opens to that user what it owns, once that is confirmed [access.preview.widening-needs-confirmation]', async () => {
@@ -148,12 +143,7 @@ describe('an actor', () => {
 
   it('is changed at manage only [access.tier.structure-needs-manage]', async () => {
     for (const operation of [createActor, updateActor, deleteActor]) {
-      await graph.refusal(
-        operation,
-        { type: 'person', name: 'X', actor_id: randomUUIDv7() },
-        graph.writer,
-        'FORBIDDEN',
-      );
+      await graph.refusal(operation, { type: 'person', name: 'X', actor_id: newId() }, graph.writer, 'FORBIDDEN');
     }
   });
 });
@@ -267,12 +257,7 @@ describe('deleting an actor', () => {
   it('refuses itself and nobody as heir', async () => {
     const actor = await graph.actor('No heir');
     await graph.refusal(deleteActor, { actor_id: actor.id, reassign_to: actor.id }, graph.admin, 'VALIDATION_FAILED');
-    await graph.refusal(
-      deleteActor,
-      { actor_id: actor.id, reassign_to: randomUUIDv7() },
-      graph.admin,
-      'ACTOR_NOT_FOUND',
-    );
+    await graph.refusal(deleteActor, { actor_id: actor.id, reassign_to: newId() }, graph.admin, 'ACTOR_NOT_FOUND');
     expect((await graph.call(getActor, { actor_id: actor.id }, graph.admin)).version).toBe(1);
   });
 

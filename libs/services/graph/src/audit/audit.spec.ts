@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   archiveNode,
   type Caller,
@@ -9,6 +8,7 @@ import {
   type OutputOf,
   updateNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 type Page = OutputOf<typeof listAudit>;
@@ -28,7 +28,7 @@ const log = (caller: Caller = graph.writer): Promise<unknown> =>
 
 describe('the audit trail', () => {
   it('holds who changed what through which surface, with the changed fields before and after [graph.audit.fields]', async () => {
-    const requestId = randomUUIDv7();
+    const requestId = newId();
     await graph.call(updateNode, { node_id: node.id, name: 'Nový sklad', goal: 'Místo' }, graph.admin, requestId);
     expect((await read({ target_id: node.id })).items[0]).toEqual({
       id: expect.any(String),

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Edge,
   type NodeRef,
@@ -9,6 +8,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { holdNodes } from '../nodes/node.repository.js';
 import { authorOf } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
@@ -26,7 +26,7 @@ export async function connectNodes(tx: SqlTransaction, input: Input): Promise<Re
   const nodes = await holdNodes(tx, [input.source_id, input.target_id]);
   const [source, target] = [nodes.get(input.source_id), nodes.get(input.target_id)];
   if (!source || !target) throw new Error('Held nodes are there');
-  const edge: Edge = { id: randomUUIDv7(), source, target, relation: input.relation };
+  const edge: Edge = { id: newId(), source, target, relation: input.relation };
   if (!carriesAccess) {
     await insert(tx, edge);
     return { applied: true, preview: null, edge };

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   connect,
@@ -8,6 +7,7 @@ import {
   listEdges,
   type Relation,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -94,7 +94,7 @@ describe('joining two nodes', () => {
 
   it('refuses absent ends, and callers below manage [access.tier.structure-needs-manage]', async () => {
     const [source, target] = await pair('Absent');
-    const nowhere = { ...target, id: randomUUIDv7() };
+    const nowhere = { ...target, id: newId() };
     expect((await refuseJoin(source, 'applies', nowhere, 'NODE_NOT_FOUND')).details).toEqual({ node_id: nowhere.id });
     expect((await refuseJoin(nowhere, 'applies', source, 'NODE_NOT_FOUND')).details).toEqual({ node_id: nowhere.id });
     await graph.refusal(
@@ -103,7 +103,7 @@ describe('joining two nodes', () => {
       graph.writer,
       'FORBIDDEN',
     );
-    await graph.refusal(disconnect, { edge_id: randomUUIDv7() }, graph.writer, 'FORBIDDEN');
+    await graph.refusal(disconnect, { edge_id: newId() }, graph.writer, 'FORBIDDEN');
   });
 
   it('leaves an audit row and tells both ends after the commit [graph.audit.fields]', async () => {
@@ -229,7 +229,7 @@ describe('the database by itself', () => {
     const [a, b] = await pair('Bypass');
     const other = await graph.node('organization', 'Bypass organization');
     const write = (source: string, target: string, relation: string) =>
-      graph.sql(insert, [randomUUIDv7(), source, target, relation]);
+      graph.sql(insert, [newId(), source, target, relation]);
     await join(a, 'belongs_to', b);
     await expect(write(a.id, a.id, 'applies')).rejects.toThrow(/edge_no_self_loop/);
     await expect(write(a.id, b.id, 'belongs_to')).rejects.toThrow(/edge_key/);
@@ -313,7 +313,7 @@ describe('the edges of a node', () => {
 
   it('of an absent and of a hidden node are refused alike, and so is a foreign cursor [access.hidden.indistinguishable-from-absent] [graph.paging.bad-cursor-refused]', async () => {
     const hidden = await graph.node('area', 'Unseen', { visibility: 'private' });
-    for (const id of [hidden.id, randomUUIDv7()]) {
+    for (const id of [hidden.id, newId()]) {
       const error = await graph.refusal(listEdges, { node_id: id }, graph.reader, 'NODE_NOT_FOUND');
       expect(error.toBody('r').message.replace(id, 'ID')).toBe('There is no node ID that you may see.');
     }

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   archiveEvent,
   editEvent,
@@ -8,6 +7,7 @@ import {
   supersedeEvent,
 } from '@workspace-graph/contracts';
 import { changedFields, type SqlTransaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { authorOf } from '../shared/caller.js';
 import { type EventRow, holdEvent, readEvent } from './event.repository.js';
 import { EDIT_EVENT, INSERT_EVENT, RESOLVE_EVENT, SET_EVENT_STATUS } from './event.statements.js';
@@ -46,7 +46,7 @@ export async function resolve(tx: SqlTransaction, input: ParsedInputOf<typeof re
 /** Stores an event in the place of another one and answers the new one; both point to each other. */
 export async function supersede(tx: SqlTransaction, input: ParsedInputOf<typeof supersedeEvent>): Promise<RawJson> {
   const old = await holdEvent(tx, 'supersede', input.event_id, input.expected_version);
-  const id = randomUUIDv7();
+  const id = newId();
   const successor = {
     kind: input.kind ?? old.kind,
     content: input.content,

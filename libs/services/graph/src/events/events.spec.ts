@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   archiveEvent,
   type Caller,
@@ -12,6 +11,7 @@ import {
   resolveEvent,
   supersedeEvent,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -121,7 +121,7 @@ describe('logging an event', () => {
   });
 
   it('leaves one audit line, one message and the applied call in the same transaction [graph.audit.same-transaction]', async () => {
-    const callId = randomUUIDv7();
+    const callId = newId();
     const event = await graph.call(
       logEvent,
       { node_id: project.id, kind: 'decision', content: 'Ano' },
@@ -150,7 +150,7 @@ describe('logging an event', () => {
   });
 
   it('is applied once however often the call is sent, also at the same time', async () => {
-    const callId = randomUUIDv7();
+    const callId = newId();
     const input = { node_id: project.id, kind: 'note', content: 'Jednou' } as const;
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => graph.call(logEvent, input, graph.writer, callId)),
@@ -164,7 +164,7 @@ describe('logging an event', () => {
   });
 
   it('does not repeat its answer to somebody else who sends the same call id', async () => {
-    const callId = randomUUIDv7();
+    const callId = newId();
     await graph.call(logEvent, { node_id: project.id, kind: 'note', content: 'Mé' }, graph.writer, callId);
     await expect(
       graph.call(logEvent, { node_id: project.id, kind: 'note', content: 'Mé' }, graph.admin, callId),
@@ -173,7 +173,7 @@ describe('logging an event', () => {
 
   it('answers a repeated call as the first time even when the node has gone since', async () => {
     const node = await graph.node('project', 'Krátký život');
-    const callId = randomUUIDv7();
+    const callId = newId();
     const first = await graph.call(logEvent, { node_id: node.id, kind: 'note', content: 'x' }, graph.writer, callId);
     await graph.sql('DELETE FROM graph.node WHERE id = $1', [node.id]);
     expect(await graph.call(logEvent, { node_id: node.id, kind: 'note', content: 'x' }, graph.writer, callId)).toEqual(
@@ -373,7 +373,7 @@ describe('superseding an event', () => {
 
   it('is applied once when the call is repeated', async () => {
     const old = await log();
-    const callId = randomUUIDv7();
+    const callId = newId();
     const first = await graph.call(supersedeEvent, { event_id: old.id, content: 'Nová' }, graph.writer, callId);
     expect(await graph.call(supersedeEvent, { event_id: old.id, content: 'Nová' }, graph.writer, callId)).toEqual(
       first,

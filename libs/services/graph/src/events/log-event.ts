@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { logEvent as operation, ParsedInputOf, RawJson } from '@workspace-graph/contracts';
 import { type CommandContext, type Database, runCommandStatement } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { nodeIsReadOnly, nodeNotFound } from '../shared/caller.js';
 import { LOG_EVENT } from './event.statements.js';
 
@@ -14,7 +14,7 @@ export function logEvent(
   input: ParsedInputOf<typeof operation>,
 ): Promise<RawJson> {
   return runCommandStatement(database, context, LOG_EVENT, {
-    values: [randomUUIDv7(), input.node_id, input.kind, input.content, input.occurred_at ?? null],
+    values: [newId(), input.node_id, input.kind, input.content, input.occurred_at ?? null],
     refuse: (code) => (code === 'FORBIDDEN' ? nodeIsReadOnly(input.node_id) : nodeNotFound(input.node_id)),
   });
 }

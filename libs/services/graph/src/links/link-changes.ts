@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type addDataSource,
   type Operation,
@@ -9,6 +8,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { SqlTransaction } from '@workspace-graph/database';
 import { linkProblem } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
 import { seenBy } from '../shared/caller.js';
 import { DELETE_LINK, INSERT_LINK, NODE_OF_LINK } from './link.statements.js';
@@ -27,7 +27,7 @@ export async function addLink(
   const problem = url === null ? null : linkProblem(url);
   if (problem !== null) throw validationFailed([{ path: 'url', message: problem }]);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
-  const id = randomUUIDv7();
+  const id = newId();
   await tx.execute(INSERT_LINK, [id, node.id, node.type, kind, name, url]);
   tx.audit({ action: operation.name, targetKind: kind, targetId: id, after: { node_id: node.id, name, url } });
   await touchNode(tx, node.id, operation.name);

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { addDataSource, addTool, getNode, removeDataSource, removeTool } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -8,7 +8,7 @@ beforeAll(async () => {
   graph = await startGraph();
 });
 beforeEach(async () => {
-  node = await graph.node('project', `Node ${randomUUIDv7()}`);
+  node = await graph.node('project', `Node ${newId()}`);
 });
 afterAll(() => graph.close());
 
@@ -80,7 +80,7 @@ describe('data sources and tools', () => {
   });
 
   it('are not for organizations and principles [graph.details.types]', async () => {
-    const principle = await graph.node('principle', `Principle ${randomUUIDv7()}`);
+    const principle = await graph.node('principle', `Principle ${newId()}`);
     for (const { id } of [graph.organization, principle]) {
       for (const operation of [addDataSource, addTool]) {
         const error = await graph.refusal(operation, { node_id: id, name: 'X' }, graph.admin, 'VALIDATION_FAILED');
@@ -104,6 +104,6 @@ describe('data sources and tools', () => {
       { action: 'remove_tool', target_kind: 'tool', before: fields, after: null },
     ]);
     await graph.refusal(addTool, { node_id: node.id, name: 'X' }, graph.writer, 'FORBIDDEN');
-    await graph.refusal(addTool, { node_id: randomUUIDv7(), name: 'X' }, graph.admin, 'NODE_NOT_FOUND');
+    await graph.refusal(addTool, { node_id: newId(), name: 'X' }, graph.admin, 'NODE_NOT_FOUND');
   });
 });

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { createNode, getNode, LIFECYCLES, type Lifecycle, NODE_TYPES, type NodeType } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -154,7 +154,7 @@ describe('creating a node', () => {
 
   it('answers a repeated call with the first reply and creates nothing more', async () => {
     const input = { type: 'area' as const, name: 'Once', organization_id: graph.organization.id };
-    const callId = randomUUIDv7();
+    const callId = newId();
     const [first, again] = [
       await graph.call(createNode, input, graph.admin, callId),
       await graph.call(createNode, input, graph.admin, callId),
@@ -201,7 +201,7 @@ describe('the organization of a new node', () => {
 
   it('is refused with NODE_NOT_FOUND when there is none', async () => {
     for (const field of ['organization_id', 'parent_ids'] as const) {
-      const absent = randomUUIDv7();
+      const absent = newId();
       const input = {
         type: 'area',
         name: 'X',
@@ -223,7 +223,7 @@ describe('the owner of a new node', () => {
       type: 'person',
       name: 'Olga',
     });
-    const input = { type: 'area', name: 'X', organization_id: graph.organization.id, owner_id: randomUUIDv7() };
+    const input = { type: 'area', name: 'X', organization_id: graph.organization.id, owner_id: newId() };
     await graph.refusal(createNode, input, graph.admin, 'ACTOR_NOT_FOUND');
   });
 });
@@ -302,7 +302,7 @@ describe('the sharing of a new node', () => {
 describe('reading a node', () => {
   it('answers the same for a hidden and for an absent one [access.hidden.indistinguishable-from-absent]', async () => {
     const hidden = await graph.node('area', 'Hidden', { visibility: 'private' });
-    const absent = randomUUIDv7();
+    const absent = newId();
     const [one, other] = await Promise.all(
       [hidden.id, absent].map((node_id) => graph.refusal(getNode, { node_id }, graph.reader, 'NODE_NOT_FOUND')),
     );

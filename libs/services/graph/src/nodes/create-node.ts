@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Lifecycle,
   createNode as operation,
@@ -8,6 +7,7 @@ import {
 } from '@workspace-graph/contracts';
 import { holdAccess, lockAccess, refreshAccess, type SqlTransaction } from '@workspace-graph/database';
 import { defaultLifecycle, suffixedSyncKey, syncKeyOf } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 import { holdActors } from '../actors/actor.repository.js';
 import { authorOf } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
@@ -28,7 +28,7 @@ export async function createNode(tx: SqlTransaction, input: Input): Promise<RawJ
   await (isPlain ? holdAccess(tx) : lockAccess(tx));
   await holdActors(tx, input.owner_id === null ? [] : [input.owner_id]);
   const parents = await parentsOf(tx, input);
-  const id = randomUUIDv7();
+  const id = newId();
   const lifecycle = input.lifecycle ?? defaultLifecycle(input.type);
   const syncKey = await insert(tx, input, { id, lifecycle, parents });
   if (!isPlain) await refreshAccess(tx, [id]);
@@ -105,7 +105,7 @@ async function insert(tx: SqlTransaction, input: Input, { id, lifecycle, parents
       syncKey,
       input.visibility,
       author,
-      parents.map(() => randomUUIDv7()),
+      parents.map(() => newId()),
       parents,
     ]);
     if (made) return syncKey;

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   connect,
@@ -8,6 +7,7 @@ import {
   suggestNodes,
   updateNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -77,7 +77,7 @@ describe('the filters of a list', () => {
   it('refuse an organization or parent that is absent, and a hidden one alike [access.hidden.indistinguishable-from-absent]', async () => {
     const hidden = await graph.node('area', 'Hidden parent', { visibility: 'private' });
     for (const field of ['organization_id', 'parent_id'] as const) {
-      const [absent, unseen] = [randomUUIDv7(), hidden.id];
+      const [absent, unseen] = [newId(), hidden.id];
       const bodies = await Promise.all(
         [absent, unseen].map(async (id) => {
           const error = await graph.refusal(listNodes, { [field]: id }, graph.reader, 'NODE_NOT_FOUND');

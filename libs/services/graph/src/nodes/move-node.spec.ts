@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { connect, createNode, getNode, type InputOf, moveNode } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -147,8 +147,8 @@ describe('moving a node to another organization', () => {
       );
     await refuse({ node_id: graph.organization.id }, 'ORG_INVARIANT');
     await refuse({ organization_id: node.id }, 'ORG_INVARIANT');
-    await refuse({ organization_id: randomUUIDv7() }, 'NODE_NOT_FOUND');
-    await refuse({ node_id: randomUUIDv7() }, 'NODE_NOT_FOUND');
+    await refuse({ organization_id: newId() }, 'NODE_NOT_FOUND');
+    await refuse({ node_id: newId() }, 'NODE_NOT_FOUND');
     expect((await refuse({ expected_version: 3 }, 'CONFLICT')).details).toEqual({ current: node });
   });
 

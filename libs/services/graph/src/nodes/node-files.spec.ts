@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   getContext,
@@ -9,7 +8,7 @@ import {
   purgeNode,
   RawJson,
 } from '@workspace-graph/contracts';
-import { OperationRegistry } from '@workspace-graph/platform';
+import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -18,7 +17,7 @@ beforeAll(async () => {
   graph = await startGraph();
 });
 beforeEach(async () => {
-  node = await graph.node('project', `Node ${randomUUIDv7()}`);
+  node = await graph.node('project', `Node ${newId()}`);
 });
 afterAll(() => graph.close());
 
@@ -57,7 +56,7 @@ describe('the files of a node', () => {
   });
 
   it('stand before the place for the folder, which ends the text of the answer', async () => {
-    const envelope = { callId: randomUUIDv7(), requestId: 'r', caller: graph.reader };
+    const envelope = { callId: newId(), requestId: 'r', caller: graph.reader };
     const registry = graph.module.get(OperationRegistry);
     const call = { envelope, signal: new AbortController().signal };
     const reply = await registry.dispatch(getNode, { node_id: node.id }, call);
@@ -72,7 +71,7 @@ describe('the files of a node', () => {
     expect((await read()).files.items).toHaveLength(2);
     await graph.call(purgeNode, { node_id: node.id, confirmed: true }, graph.admin);
     const left = await graph.sql(
-      'SELECT file_id, reason, remote_path FROM file.tombstone WHERE node_id = $1 ORDER BY remote_path DESC',
+      'SELECT file_id, reason, remote_path FROM file.tombstone WHERE node_id = $1 ORDER BY file_id',
       [node.id],
     );
     const folder = `acme/projects/${node.sync_key}`;
@@ -91,7 +90,7 @@ describe('the overview', () => {
     graph.sql(
       `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_node_id, to_path, last_error, attempts)
        VALUES ($1, $2, $3, 'move', 'wip/a', $4, 'wip/b', $5, 3)`,
-      [randomUUIDv7(), fileId, node.id, toNode, error],
+      [newId(), fileId, node.id, toNode, error],
     );
 
   it('tells operations on files that failed half-way, to who sees all that they tell of [graph.overview.permission-filtered]', async () => {

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addDataSource,
   addResponsibility,
@@ -9,6 +8,7 @@ import {
   listNodes,
   purgeNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -29,12 +29,12 @@ async function fullNode(name: string) {
   await graph.call(addTool, { node_id: node.id, name: 'Hammer' }, graph.admin);
   await graph.share(node.id, graph.reader.user_id);
   const event = `INSERT INTO graph.event (id, node_id, kind, content, occurred_at) VALUES ($1, $2, 'note', 'Something', now())`;
-  await graph.sql(event, [randomUUIDv7(), node.id]);
+  await graph.sql(event, [newId(), node.id]);
   await graph.file(node.id, 'outputs/report.pdf');
   await graph.sql('INSERT INTO graph.position (node_id, x, y) VALUES ($1, 1, 2)', [node.id]);
   await graph.sql(
     `INSERT INTO graph.access_request (id, node_id, user_id, access, state) VALUES ($1, $2, $3, 'read', 'refused')`,
-    [randomUUIDv7(), node.id, graph.writer.user_id],
+    [newId(), node.id, graph.writer.user_id],
   );
   return { node, actor, other };
 }

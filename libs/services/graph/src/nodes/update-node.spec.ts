@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addResponsibility,
   archiveNode,
@@ -10,6 +9,7 @@ import {
   restoreNode,
   updateNode,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -90,7 +90,7 @@ describe('editing a node', () => {
 
   it('applies a repeated call once', async () => {
     const node = await graph.node('area', 'Retry');
-    const callId = randomUUIDv7();
+    const callId = newId();
     const once = () =>
       graph.call(updateNode, { node_id: node.id, name: 'Retried', expected_version: 1 }, graph.admin, callId);
     expect(await once()).toEqual(await once());
@@ -98,9 +98,9 @@ describe('editing a node', () => {
   });
 
   it('is NODE_NOT_FOUND for an absent node and FORBIDDEN below manage [access.tier.structure-needs-manage]', async () => {
-    await graph.refusal(updateNode, { node_id: randomUUIDv7(), name: 'X' }, graph.admin, 'NODE_NOT_FOUND');
+    await graph.refusal(updateNode, { node_id: newId(), name: 'X' }, graph.admin, 'NODE_NOT_FOUND');
     for (const operation of [updateNode, archiveNode, restoreNode]) {
-      await graph.refusal(operation, { node_id: randomUUIDv7() }, graph.writer, 'FORBIDDEN');
+      await graph.refusal(operation, { node_id: newId() }, graph.writer, 'FORBIDDEN');
     }
   });
 });
@@ -232,7 +232,7 @@ describe('the owner', () => {
       { id: other.id, type: 'automation', name: 'Robot' },
       null,
     ]);
-    await graph.refusal(updateNode, { node_id: node.id, owner_id: randomUUIDv7() }, graph.admin, 'ACTOR_NOT_FOUND');
+    await graph.refusal(updateNode, { node_id: node.id, owner_id: newId() }, graph.admin, 'ACTOR_NOT_FOUND');
   });
 
   it('of a restricted node sees it, so a new one asks for confirmation [access.preview.widening-needs-confirmation]', async () => {

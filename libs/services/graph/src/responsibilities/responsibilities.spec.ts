@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addResponsibility,
   getNode,
@@ -7,6 +6,7 @@ import {
   reorderResponsibilities,
   updateResponsibility,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -54,7 +54,7 @@ describe('responsibilities', () => {
       { id: person.id, type: 'person', name: 'Person' },
     ]);
     expect((await change(made.id, { assignee_ids: [] })).assignees).toEqual([]);
-    const unknown = randomUUIDv7();
+    const unknown = newId();
     for (const refused of [
       graph.refusal(
         addResponsibility,
@@ -104,7 +104,7 @@ describe('responsibilities', () => {
     await graph.refusal(removeResponsibility, { responsibility_id: ids[1] }, graph.admin, 'RESPONSIBILITY_NOT_FOUND');
     await graph.refusal(
       updateResponsibility,
-      { responsibility_id: randomUUIDv7(), title: 'X' },
+      { responsibility_id: newId(), title: 'X' },
       graph.admin,
       'RESPONSIBILITY_NOT_FOUND',
     );
@@ -124,7 +124,7 @@ describe('responsibilities', () => {
     const { node, ids } = await nodeWith('Complete', 'A', 'B');
     const [a = '', b = ''] = ids;
     const current = (await read(node)).responsibilities;
-    for (const responsibility_ids of [[a], [a, b, randomUUIDv7()], [a, randomUUIDv7()], []]) {
+    for (const responsibility_ids of [[a], [a, b, newId()], [a, newId()], []]) {
       const error = await graph.refusal(
         reorderResponsibilities,
         { node_id: node.id, responsibility_ids },
@@ -200,8 +200,8 @@ describe('responsibilities', () => {
   it('are changed at manage only, and added once per call [access.tier.structure-needs-manage]', async () => {
     const { node } = await nodeWith('Guarded');
     await graph.refusal(addResponsibility, { node_id: node.id, title: 'X' }, graph.writer, 'FORBIDDEN');
-    await graph.refusal(addResponsibility, { node_id: randomUUIDv7(), title: 'X' }, graph.admin, 'NODE_NOT_FOUND');
-    const callId = randomUUIDv7();
+    await graph.refusal(addResponsibility, { node_id: newId(), title: 'X' }, graph.admin, 'NODE_NOT_FOUND');
+    const callId = newId();
     const once = () => graph.call(addResponsibility, { node_id: node.id, title: 'Once' }, graph.admin, callId);
     const made = await Promise.all([once(), once()]);
     expect(made[0]).toEqual(made[1]);

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addResponsibility,
   type ParsedInputOf,
@@ -9,6 +8,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import type { SqlTransaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { holdActors } from '../actors/actor.repository.js';
 import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
 import {
@@ -31,7 +31,7 @@ export async function add(tx: SqlTransaction, input: ParsedInputOf<typeof addRes
   const assignees = [...new Set(input.assignee_ids)];
   await holdActors(tx, assignees);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
-  const id = randomUUIDv7();
+  const id = newId();
   await tx.execute(INSERT_RESPONSIBILITY, [id, node.id, node.type, input.title, input.description]);
   await tx.execute(INSERT_ASSIGNEES, [id, assignees]);
   const after = { node_id: node.id, title: input.title, description: input.description, assignee_ids: assignees };

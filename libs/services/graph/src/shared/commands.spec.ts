@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   addDataSource,
   addResponsibility,
@@ -23,6 +22,7 @@ import {
   updateNode,
   updateResponsibility,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -32,8 +32,7 @@ beforeAll(async () => {
 afterAll(() => graph.close());
 
 const id = async (made: Promise<{ id: string }>): Promise<string> => (await made).id;
-const node = (extra: Parameters<typeof graph.node>[2] = {}) =>
-  id(graph.node('project', `Node ${randomUUIDv7()}`, extra));
+const node = (extra: Parameters<typeof graph.node>[2] = {}) => id(graph.node('project', `Node ${newId()}`, extra));
 const duty = (node_id: string, assignee_ids: string[] = []) =>
   id(graph.call(addResponsibility, { node_id, title: 'Duty', assignee_ids }, graph.admin));
 
@@ -117,7 +116,7 @@ describe.each(CHANGES.map(([operation, prepare]) => [operation.name, operation, 
   '%s',
   (_name, operation, prepare) => {
     it('is carried out once however often and closely one call is repeated, with one reply', async () => {
-      const [input, callId] = [await prepare(), randomUUIDv7()];
+      const [input, callId] = [await prepare(), newId()];
       const replies = await Promise.all([1, 2, 3].map(() => graph.call(operation, input, graph.admin, callId)));
       const after = await state();
       replies.push(await graph.call(operation, input, graph.admin, callId));
@@ -185,7 +184,7 @@ describe('a hidden node', () => {
     const { pool } = graph.database;
     const query = pool.query.bind(pool);
     const asked: string[][] = [];
-    for (const node_id of [hidden, randomUUIDv7()]) {
+    for (const node_id of [hidden, newId()]) {
       const names: string[] = [];
       Object.assign(pool, {
         query: (statement: { name: string; text: string; values: unknown[] }) => {

@@ -1,9 +1,8 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import { addTool, logEvent, type OutputOf, type RawJson, setAccess } from '@workspace-graph/contracts';
 import { type CommandContext, Database } from '@workspace-graph/database';
-import type { OperationContext } from '@workspace-graph/platform';
+import { newId, type OperationContext } from '@workspace-graph/platform';
 import { AccessHandlers } from '../access/access.handlers.js';
 import { EventHandlers } from '../events/event.handlers.js';
 import { LinkHandlers } from '../links/link.handlers.js';
@@ -74,7 +73,7 @@ afterAll(async () => {
 
 /** One call, as the registry would make it. */
 function contextOf(operation: OperationContext['operation'], input: object): OperationContext {
-  const envelope: CommandContext['envelope'] = { callId: randomUUIDv7(), requestId: 'r', caller: graph.admin };
+  const envelope: CommandContext['envelope'] = { callId: newId(), requestId: 'r', caller: graph.admin };
   const parsed = operation.input.parse(input);
   return { operation, input: parsed, envelope, caller: graph.admin, signal: new AbortController().signal };
 }

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Caller, createNode, logEvent, requestAccess, setPositions } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -17,7 +17,7 @@ const contents = async (node_id: string) =>
 
 describe('the id of a call that was carried out', () => {
   it('answers the first reply to the same call, with the input spelt in another way too', async () => {
-    const [{ id }, callId] = [await graph.node('area', 'Repeated'), randomUUIDv7()];
+    const [{ id }, callId] = [await graph.node('area', 'Repeated'), newId()];
     const first = await graph.call(logEvent, note(id), graph.writer, callId);
     const spelt = { content: 'Once', kind: 'note' as const, node_id: id.toUpperCase() };
     expect(await graph.call(logEvent, spelt, graph.writer, callId)).toEqual(first);
@@ -25,23 +25,23 @@ describe('the id of a call that was carried out', () => {
   });
 
   it('is refused for another input, and the other input is not stored', async () => {
-    const [{ id }, callId] = [await graph.node('area', 'Other input'), randomUUIDv7()];
+    const [{ id }, callId] = [await graph.node('area', 'Other input'), newId()];
     await graph.call(logEvent, note(id), graph.writer, callId);
     await refused(graph.call(logEvent, note(id, 'Twice'), graph.writer, callId));
-    await refused(graph.call(logEvent, note(randomUUIDv7()), graph.writer, callId));
+    await refused(graph.call(logEvent, note(newId()), graph.writer, callId));
     expect(await contents(id)).toEqual(['Once']);
   });
 
   it('is refused for another operation, one statement or many', async () => {
-    const [{ id }, callId] = [await graph.node('area', 'Other operation'), randomUUIDv7()];
+    const [{ id }, callId] = [await graph.node('area', 'Other operation'), newId()];
     await graph.call(logEvent, note(id), graph.admin, callId);
     await refused(graph.call(setPositions, { positions: [{ node_id: id, x: 1, y: 1 }] }, graph.admin, callId));
     await refused(graph.call(createNode, { type: 'organization', name: 'Other' }, graph.admin, callId));
-    await refused(graph.call(requestAccess, { node_id: randomUUIDv7() }, graph.admin, callId));
+    await refused(graph.call(requestAccess, { node_id: newId() }, graph.admin, callId));
   });
 
   it('is refused to another user, and to the same one with a credential that sees less', async () => {
-    const [{ id }, callId] = [await graph.node('area', 'Hidden', { visibility: 'private' }), randomUUIDv7()];
+    const [{ id }, callId] = [await graph.node('area', 'Hidden', { visibility: 'private' }), newId()];
     const all: Caller = { ...graph.writer, scope: 'manage' };
     await graph.call(logEvent, note(id, 'Secret'), all, callId);
     await refused(graph.call(logEvent, note(id, 'Secret'), graph.admin, callId));

@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   type Caller,
   createActor,
@@ -7,6 +6,7 @@ import {
   type NodeType,
   type OutputOf,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { GraphModule } from '../graph.module.js';
 
@@ -64,7 +64,7 @@ export async function startGraph(): Promise<GraphFixture> {
       await harness.database.pool.query('SELECT graph.refresh_access(ARRAY[$1::uuid])', [nodeId]);
     },
     file: async (nodeId, path) => {
-      const id = randomUUIDv7();
+      const id = newId();
       // Times are kept in milliseconds, in which several are made.
       filesMade += 1;
       await harness.database.pool.query(

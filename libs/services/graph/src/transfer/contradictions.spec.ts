@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { randomUUIDv7 } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import {
   addResponsibility,
@@ -11,6 +10,7 @@ import {
   runImport,
   type ValidationIssue,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => graph.close());
 
 async function uploaded(document: unknown): Promise<{ upload_id: string; parts: number }> {
-  const upload_id = randomUUIDv7();
+  const upload_id = newId();
   const text =
     typeof document === 'string' ? document : JSON.stringify({ format: 'workspace-graph/1', ...(document as object) });
   await graph.call(putImportPart, { upload_id, index: 0, data: gzipSync(text).toString('base64') }, graph.admin);
@@ -83,7 +83,7 @@ describe('a document that contradicts itself', () => {
   });
 
   it('is told so for ids that stand twice, and for states that a type does not have', async () => {
-    const id = randomUUIDv7();
+    const id = newId();
     const told = await problems({
       nodes: [
         { ...org, lifecycle_before_archive: 'done', health_note: 'Fine' },
@@ -178,7 +178,7 @@ describe('a document that contradicts the workspace', () => {
   });
 
   it('takes ids that are taken meanwhile for new ones', async () => {
-    const id = randomUUIDv7();
+    const id = newId();
     const edge = (from: string, to: string) => ({ from, to, relation: 'applies', id });
     await bring({ nodes: [org, area('x'), area('y')], edges: [edge('x', 'y')] });
     expect((await bring({ nodes: [], edges: [edge('y', 'x')] })).created).toEqual({ edges: 1 });

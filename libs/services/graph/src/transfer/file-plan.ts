@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { GraphDocument, ValidationIssue } from '@workspace-graph/contracts';
 import { parseFilePath, pathKey } from '@workspace-graph/domain';
+import { newId } from '@workspace-graph/platform';
 import type { ExistingFile } from './existing.js';
 import type { Row } from './import-rows.js';
 import type { KeyIndex } from './key-index.js';
@@ -50,7 +50,7 @@ class FilePlanner {
     return [
       {
         ...file,
-        id: file.id ?? randomUUIDv7(),
+        id: file.id ?? newId(),
         node: undefined,
         node_id: nodeId,
         path,

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
-import { randomUUIDv7 } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { getNode, type OutputOf, putImportPart, runImport } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => graph.close());
 
 async function bring(document: object, confirmed = false): Promise<OutputOf<typeof runImport>> {
-  const upload_id = randomUUIDv7();
+  const upload_id = newId();
   const text = JSON.stringify({ format: 'workspace-graph/1', nodes: [], ...document });
   await graph.call(putImportPart, { upload_id, index: 0, data: gzipSync(text).toString('base64') }, graph.admin);
   return graph.call(runImport, { upload_id, parts: 1, confirmed }, graph.admin);
@@ -58,7 +58,7 @@ describe('an import moves access', () => {
   });
 
   it('by new members of a group, and asks before', async () => {
-    const group = randomUUIDv7();
+    const group = newId();
     await graph.sql('INSERT INTO identity.user_group (id, name) VALUES ($1, $2)', [group, 'Crew']);
     const { id } = await graph.node('area', 'Shared', { visibility: 'group' });
     await graph.sql(`INSERT INTO graph.share (node_id, group_id, access) VALUES ($1, $2, 'read')`, [id, group]);

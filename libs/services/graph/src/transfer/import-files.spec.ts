@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { exportGraph, putImportPart, runImport, type ValidationIssue } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
 let graph: GraphFixture;
@@ -9,12 +9,12 @@ beforeAll(async () => {
   graph = await startGraph();
 });
 beforeEach(async () => {
-  project = (await graph.node('project', `Project ${randomUUIDv7()}`)).id;
+  project = (await graph.node('project', `Project ${newId()}`)).id;
 });
 afterAll(() => graph.close());
 
 async function uploaded(files: readonly object[]): Promise<{ upload_id: string; parts: number }> {
-  const upload_id = randomUUIDv7();
+  const upload_id = newId();
   const text = JSON.stringify({ format: 'workspace-graph/1', nodes: [], files });
   await graph.call(putImportPart, { upload_id, index: 0, data: gzipSync(text).toString('base64') }, graph.admin);
   return { upload_id, parts: 1 };
@@ -53,7 +53,7 @@ describe('files of a document', () => {
     const before = await records();
     const again = [
       file('wip/elsewhere', { id: one, sha256: '0b'.repeat(32) }),
-      file('wip/2', { id: randomUUIDv7(), version: 9 }),
+      file('wip/2', { id: newId(), version: 9 }),
     ];
     expect(await bring(...again)).toMatchObject({ created: {}, updated: {}, unchanged: { files: 2 } });
     expect(await records()).toEqual(before);
@@ -65,7 +65,7 @@ describe('files of a document', () => {
   it('tell every problem at its place, and nothing is written [graph.import.reports-every-problem] [files.path.case-collision-reported] [files.path.segments-refused]', async () => {
     await graph.file(project, 'wip/There.md');
     const before = await records();
-    const id = randomUUIDv7();
+    const id = newId();
     const documents = [
       file('wip/good'),
       file('wip/../bad'),

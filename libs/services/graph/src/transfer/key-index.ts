@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { ValidationIssue } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 
 /** Where a record of a document ends up. */
 export interface Resolved {
@@ -78,6 +78,6 @@ export class KeyIndex {
   private resolve(record: DocumentRecord, alias: string | null): Resolved {
     if (record.id !== undefined && this.existingIds.has(record.id)) return { id: record.id, isNew: false };
     const known = this.byKey.get(record.key) ?? (alias === null ? undefined : this.byKey.get(alias));
-    return known ?? { id: record.id ?? randomUUIDv7(), isNew: true };
+    return known ?? { id: record.id ?? newId(), isNew: true };
   }
 }

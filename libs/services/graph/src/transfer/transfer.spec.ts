@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { randomUUIDv7 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { Module } from '@nestjs/common';
@@ -12,6 +11,7 @@ import {
   runImport,
   type ValidationIssue,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { ExportHandlers } from './export.handlers.js';
 import { ImportHandlers } from './import.handlers.js';
@@ -31,7 +31,7 @@ async function upload(
   caller: Caller,
   text: string,
 ): Promise<{ upload_id: string; parts: number }> {
-  const upload_id = randomUUIDv7();
+  const upload_id = newId();
   const bytes = Buffer.from(text);
   const parts = Math.max(1, Math.ceil(bytes.length / 10_000));
   for (let index = 0; index < parts; index += 1) {
@@ -112,7 +112,7 @@ describe('import and export of a workspace', () => {
     await importText(services, admin, await readFile(DEMO, 'utf8'));
     const user = await services.user('Ema');
     await services.database.prisma.user.update({ where: { id: user.user_id }, data: { claimScope: 'read' } });
-    const group = randomUUIDv7();
+    const group = newId();
     await services.database.pool.query('INSERT INTO identity.user_group (id, name) VALUES ($1, $2)', [group, 'Bakers']);
     await services.database.pool.query('INSERT INTO identity.membership (group_id, user_id) VALUES ($1, $2)', [
       group,
@@ -261,7 +261,7 @@ describe('import and export of a workspace', () => {
   it('refuses text that the database cannot hold, wherever it stands', async () => {
     const lone = '\ud800';
     const audit = {
-      id: randomUUIDv7(),
+      id: newId(),
       at: '2026-01-01T00:00:00.000Z',
       user: null,
       via: 'rest',
@@ -279,7 +279,7 @@ describe('import and export of a workspace', () => {
       ],
       audit: [
         { ...audit, before: { deep: [{ text: 'x\u0000' }] } },
-        { ...audit, id: randomUUIDv7(), before: { [lone]: 1 } },
+        { ...audit, id: newId(), before: { [lone]: 1 } },
       ],
     };
     const paths = (await issuesOf(services, admin, document)).map((issue) => issue.path);
@@ -299,7 +299,7 @@ describe('import and export of a workspace', () => {
   });
 
   it('is carried out once when it is repeated, by the same upload or another one, and not for another document', async () => {
-    const [text, callId] = [await readFile(DEMO, 'utf8'), randomUUIDv7()];
+    const [text, callId] = [await readFile(DEMO, 'utf8'), newId()];
     const first = await upload(services, admin, text);
     const report = await services.call(runImport, first, admin, callId);
     expect(await services.call(runImport, first, admin, callId)).toEqual(report);

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/contracts';
 import { type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { systemContext } from '../shared/system-context.js';
 import { CLAIMED_USER_FOR_CHANGE } from './authentication.statements.js';
 
@@ -42,7 +42,7 @@ export async function applyClaims(database: Database, claims: Claims, requestId:
 }
 
 async function createOnFirstSight(tx: Transaction, claims: Claims): Promise<void> {
-  const id = randomUUIDv7();
+  const id = newId();
   const name = Name.safeParse(claims.name).data ?? claims.externalId;
   // The claims alone decide until an administrator lowers max_scope.
   const data = { id, name, externalId: claims.externalId, maxScope: 'manage', claimScope: claims.scope };

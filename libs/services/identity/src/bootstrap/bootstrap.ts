@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { LIMITS, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { systemContext } from '../shared/system-context.js';
 import { insertToken } from '../tokens/create-token.js';
 import { hashSecret } from '../tokens/token-secret.js';
@@ -80,7 +80,7 @@ export async function ensureLocalOwner(
 
 /** The first user of a workspace; null when another one was first. */
 async function createFirst(tx: Transaction, name: string): Promise<string | null> {
-  const id = randomUUIDv7();
+  const id = newId();
   const claimed = await tx.row<{ claimed: boolean }>(CLAIM_BOOTSTRAP, [id, name]);
   if (!claimed) return null;
   tx.audit({ action: BOOTSTRAP, targetKind: 'user', targetId: id, after: { name, max_scope: 'manage' } });

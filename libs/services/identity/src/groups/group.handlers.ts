@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   changeGroupMembers,
@@ -12,7 +11,7 @@ import {
   updateGroup,
 } from '@workspace-graph/contracts';
 import { changeAccess, Database, FIRST_ID, runCommand } from '@workspace-graph/database';
-import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { groupNotFound } from '../shared/refusals.js';
 import { changeMembers } from './change-members.js';
 import { GROUP_CURSOR, GROUP_PAGE, GROUP_USES, MEMBER_CURSOR, MEMBER_PAGE } from './group.statements.js';
@@ -30,7 +29,7 @@ export class GroupHandlers {
   ): Promise<ReplyOf<typeof createGroup>> {
     return runCommand(this.database, context, async (tx) => {
       await refuseTaken(tx, { id: null, name: input.name, claim: input.claim });
-      const id = randomUUIDv7();
+      const id = newId();
       await tx.prisma.userGroup.create({ data: { id, name: input.name, claim: input.claim } });
       tx.audit({ action: createGroup.name, targetKind: 'group', targetId: id, after: { ...input } });
       return readGroup(tx, id);

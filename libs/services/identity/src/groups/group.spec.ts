@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import {
   authenticate,
   type Caller,
@@ -11,6 +10,7 @@ import {
   listGroups,
   updateGroup,
 } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { IdentityModule } from '../identity.module.js';
 
@@ -41,7 +41,7 @@ async function waitForBlocked(): Promise<void> {
 
 /** An organization that is shared with the given group alone. */
 async function sharedWith(groupId: string): Promise<string> {
-  const id = randomUUIDv7();
+  const id = newId();
   const { pool } = harness.database;
   await pool.query(
     `INSERT INTO graph.node (id, type, name, lifecycle, sync_key, visibility) VALUES ($1, 'organization', 'Vault', 'active', 'n' || $2, 'group')`,
@@ -114,9 +114,7 @@ describe('groups', () => {
     const { pool } = harness.database;
     const first = await pool.connect();
     await first.query('BEGIN');
-    await first.query(`INSERT INTO identity.user_group (id, name, claim) VALUES ($1, 'Board', 'board')`, [
-      randomUUIDv7(),
-    ]);
+    await first.query(`INSERT INTO identity.user_group (id, name, claim) VALUES ($1, 'Board', 'board')`, [newId()]);
     const refused = harness.refusal(createGroup, second, admin, 'NAME_TAKEN');
     await waitForBlocked();
     await first.query('COMMIT');
@@ -182,7 +180,7 @@ describe('the members of a group', () => {
 
   it('must be users, and not added and removed at once', async () => {
     const board = await group('Board');
-    const unknown = randomUUIDv7();
+    const unknown = newId();
     const refused = await harness.refusal(
       changeGroupMembers,
       { group_id: board.id, add: [bo.user_id, unknown] },

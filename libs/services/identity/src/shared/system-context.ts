@@ -1,9 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '@workspace-graph/contracts';
 import type { CommandContext } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 
 /** The system itself as the caller of a change that nobody asked for through a surface. */
-export function systemContext(operation: string, requestId: string = randomUUIDv7()): CommandContext {
+export function systemContext(operation: string, requestId: string = newId()): CommandContext {
   const caller: Caller = {
     user_id: '00000000-0000-7000-8000-000000000000',
     scope: 'manage',
@@ -11,7 +11,7 @@ export function systemContext(operation: string, requestId: string = randomUUIDv
     via: 'system',
   };
   return {
-    envelope: { callId: randomUUIDv7(), requestId, caller },
+    envelope: { callId: newId(), requestId, caller },
     caller,
     operation: { name: operation },
     input: null,

@@ -1,6 +1,6 @@
-import { randomUUIDv7 } from 'node:crypto';
 import type { Scope, Token } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import { TOKEN_BY_ID } from './token.statements.js';
 import { hashSecret, newSecret } from './token-secret.js';
 
@@ -21,7 +21,7 @@ export async function insertToken(
   input: NewToken,
 ): Promise<{ token: Token; secret: string }> {
   const secret = newSecret(input.kind);
-  const id = randomUUIDv7();
+  const id = newId();
   await tx.prisma.token.create({
     data: {
       id,

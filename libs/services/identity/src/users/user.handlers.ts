@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   createUser,
@@ -12,7 +11,7 @@ import {
   whoami,
 } from '@workspace-graph/contracts';
 import { Database, FIRST_ID, runCommand, type Transaction } from '@workspace-graph/database';
-import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { userNotFound } from '../shared/refusals.js';
 import { updateUserRow } from './update-user.js';
 import { USER_BY_ID, USER_CURSOR, USER_JSON, USER_PAGE } from './user.statements.js';
@@ -36,7 +35,7 @@ export class UserHandlers {
   ): Promise<ReplyOf<typeof createUser>> {
     return runCommand(this.database, context, async (tx) => {
       if (input.external_id !== null) await refuseTakenExternalId(tx, input.external_id);
-      const id = randomUUIDv7();
+      const id = newId();
       await tx.prisma.user.create({
         data: { id, name: input.name, externalId: input.external_id, maxScope: input.max_scope },
       });

@@ -1,5 +1,5 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { type Caller, createUser, getUser, listUsers, updateUser, whoami } from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { IdentityModule } from '../identity.module.js';
 
@@ -74,8 +74,8 @@ describe('users', () => {
   });
 
   it('that do not exist are USER_NOT_FOUND', async () => {
-    await harness.refusal(getUser, { user_id: randomUUIDv7() }, admin, 'USER_NOT_FOUND');
-    await harness.refusal(updateUser, { user_id: randomUUIDv7(), name: 'x' }, admin, 'USER_NOT_FOUND');
+    await harness.refusal(getUser, { user_id: newId() }, admin, 'USER_NOT_FOUND');
+    await harness.refusal(updateUser, { user_id: newId(), name: 'x' }, admin, 'USER_NOT_FOUND');
   });
 
   it('have each their own external id', async () => {
