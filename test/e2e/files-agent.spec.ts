@@ -34,7 +34,7 @@ import { hostileCall, type Target } from './hostile-calls.js';
 import { hashesBelow } from './sample-files.js';
 import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
-/** 10,000 take some minutes. */
+/** 10,000 in CI. */
 const INPUTS = Number(process.env['SVC_FUZZ_INPUTS'] ?? 300);
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? Date.now());
 const INSPECTOR = inPackage('@modelcontextprotocol/inspector', 'clients', 'launcher', 'build', 'index.js');

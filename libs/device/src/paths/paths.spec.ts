@@ -215,5 +215,5 @@ describe('hostile names', () => {
     expect(await readFile(join(outside, 'a.md'), 'utf8')).toBe('secret');
     expect((await readdir(root)).toSorted()).toEqual(['mirror', 'outside']);
     expect((await stat(join(outside, 'a.md'))).nlink).toBe(2);
-  });
+  }, 600_000);
 });

@@ -6,7 +6,7 @@ import { expectAgreement, filesKnown, scannerOf } from '../scan/scanner.fixture.
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { eventually, watchedMirror } from './watcher.fixture.js';
 
-/** File operations of one run; thousands show more than a run of every commit has time for. */
+/** File operations of one run; thousands in CI. */
 const STEPS = Number(process.env['SVC_SCAN_STEPS'] ?? 600);
 const SEED = Number(process.env['SVC_SCAN_SEED'] ?? Date.now() % 1_000_000);
 const STEPS_PER_ROUND = 60;
