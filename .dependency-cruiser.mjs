@@ -68,11 +68,15 @@ const rules = [
     name: 'package-entries',
     severity: 'error',
     comment:
-      'Import another package by its name (@workspace-graph/…), and export what you need from its src/index.ts, or for specs from its test/index.ts.',
+      'Import another package by its name (@workspace-graph/…), and export what you need from its src/index.ts, from a folder that its package.json lists, or for specs from its test/index.ts.',
     from: { path: '^((?:libs/services|libs|apps)/[^/]+)/' },
     to: {
       path: '^(libs|apps)/',
-      pathNot: ['^$1/', '^(libs/services|libs|apps)/[^/]+/((src|test)/index\\.ts|package\\.json)$'],
+      pathNot: [
+        '^$1/',
+        '^(libs/services|libs|apps)/[^/]+/((src|test)/index\\.ts|package\\.json)$',
+        '^libs/(platform/src/(config|disk)|database/src/(backup|embedded|migrate))/index\\.ts$',
+      ],
     },
   },
   {

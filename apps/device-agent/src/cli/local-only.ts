@@ -1,4 +1,4 @@
-import { loadConfig } from '@workspace-graph/platform';
+import { loadConfig } from '@workspace-graph/platform/config';
 import { CliError } from './cli-error.js';
 
 /**

@@ -1,5 +1,11 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ScriptedWorkspace } from './testing/scripted-workspace.js';
 
+const SVC = fileURLToPath(new URL('../../bin/svc.mjs', import.meta.url));
 let workspace: ScriptedWorkspace;
 beforeAll(async () => {
   workspace = await ScriptedWorkspace.start();
@@ -39,4 +45,33 @@ describe('wrong usage', () => {
     const run = await workspace.svc('token', 'create', '--help', '--json');
     expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('--scope')]);
   });
+});
+
+describe('a command that runs no workspace', () => {
+  const root = mkdtempSync(join(tmpdir(), 'svc-light-'));
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  it.each(['--version', 'status', 'doctor', 'stop'])('starts without loading the servers: svc %s', async (command) => {
+    const loaded = await packagesLoadedBy(command);
+    expect(loaded).toContain('commander');
+    expect(loaded.filter((name) => /^(@nestjs|@prisma|@opentelemetry|@modelcontextprotocol|rxjs)/.test(name))).toEqual(
+      [],
+    );
+  });
+
+  /** The names of the packages that a new process of the command loads from node_modules. */
+  async function packagesLoadedBy(...args: string[]): Promise<string[]> {
+    const tell = `import { registerHooks } from 'node:module';
+      const names = new Set();
+      registerHooks({ load: (url, context, next) => (names.add(/.*node_modules[/]((?:@[^/]+[/])?[^/]+)/.exec(url)?.[1]), next(url, context)) });
+      process.on('exit', () => console.error('loaded ' + [...names].join(' ')));`;
+    const command = [`--import=data:text/javascript,${encodeURIComponent(tell)}`, SVC, ...args];
+    const stderr = await new Promise<string>((resolve) => {
+      // The exit code is told on its own; what was loaded is told in any case.
+      execFile(process.execPath, command, { env: { SVC_WORKSPACE_ROOT: root } }, (_error, _stdout, text) =>
+        resolve(text),
+      );
+    });
+    return (/^loaded (.*)$/m.exec(stderr)?.[1] ?? '').split(' ');
+  }
 });

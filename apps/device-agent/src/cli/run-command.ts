@@ -1,4 +1,4 @@
-import { ConfigError } from '@workspace-graph/platform';
+import { ConfigError } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { isNoRight } from '../workspace/workspace-folders.js';
 import { CliError, EXIT } from './cli-error.js';

@@ -8,7 +8,7 @@ import {
   type OutputOf,
   restRequest,
 } from '@workspace-graph/contracts';
-import { type Config, loadConfig } from '@workspace-graph/platform';
+import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import { folderError, isNoRight } from '../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../workspace/workspace-paths.js';
 import { findWorkspace, isSendable } from '../workspace/workspace-state.js';

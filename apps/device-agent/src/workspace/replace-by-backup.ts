@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type RestoreOptions, type RestoreSummary, restoreDatabase } from '@workspace-graph/database';
+import { type RestoreOptions, type RestoreSummary, restoreDatabase } from '@workspace-graph/database/backup';
 import pg from 'pg';
 
 /**

@@ -1,15 +1,14 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { backupDatabase } from '@workspace-graph/database/backup';
 import {
-  backupDatabase,
   EmbeddedDatabaseError,
   type EmbeddedProgress,
-  MigrationError,
-  migrate,
   startEmbeddedDatabase,
-} from '@workspace-graph/database';
-import type { Config } from '@workspace-graph/platform';
-import { replaceText } from '@workspace-graph/platform';
+} from '@workspace-graph/database/embedded';
+import { MigrationError, migrate } from '@workspace-graph/database/migrate';
+import type { Config } from '@workspace-graph/platform/config';
+import { replaceText } from '@workspace-graph/platform/disk';
 import pg from 'pg';
 import { CliError } from '../cli/cli-error.js';
 import type { WorkspacePaths } from './workspace-paths.js';

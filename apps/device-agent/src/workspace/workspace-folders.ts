@@ -1,6 +1,6 @@
 import { access, chmod, chown, constants, mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { databaseUser } from '@workspace-graph/database';
+import { databaseUser } from '@workspace-graph/database/embedded';
 import { CliError } from '../cli/cli-error.js';
 import type { WorkspacePaths } from './workspace-paths.js';
 

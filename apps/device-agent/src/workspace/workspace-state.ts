@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
-import { EmbeddedDatabaseError, findOwner, type Owner } from '@workspace-graph/database';
-import { replaceText } from '@workspace-graph/platform';
+import { EmbeddedDatabaseError, findOwner, type Owner } from '@workspace-graph/database/embedded';
+import { replaceText } from '@workspace-graph/platform/disk';
 import { z } from 'zod';
 import { folderError, isNoRight } from './workspace-folders.js';
 import type { WorkspacePaths } from './workspace-paths.js';

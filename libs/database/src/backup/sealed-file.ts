@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { syncFolder } from '@workspace-graph/platform';
+import { syncFolder } from '@workspace-graph/platform/disk';
 import { BackupError, fileError } from './backup-error.js';
 
 /** Name and version of the format, so that any tool can tell what the file is. */

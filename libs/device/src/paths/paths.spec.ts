@@ -209,7 +209,7 @@ describe('hostile names', () => {
           expect(error.code).not.toBe('INTERNAL');
         }
       }),
-      { numRuns: Number(process.env['SVC_FUZZ_INPUTS'] ?? 100) },
+      { numRuns: Number(process.env['SVC_FUZZ_PATHS'] ?? 1_000) },
     );
     expect(await readdir(outside)).toEqual(['a.md']);
     expect(await readFile(join(outside, 'a.md'), 'utf8')).toBe('secret');

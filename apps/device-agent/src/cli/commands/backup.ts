@@ -1,12 +1,7 @@
 import { join, resolve } from 'node:path';
-import {
-  BackupError,
-  type BackupProgress,
-  backupDatabase,
-  checkBackup,
-  lookAtEmbeddedDatabase,
-} from '@workspace-graph/database';
-import { type Config, loadConfig } from '@workspace-graph/platform';
+import { BackupError, type BackupProgress, backupDatabase, checkBackup } from '@workspace-graph/database/backup';
+import { lookAtEmbeddedDatabase } from '@workspace-graph/database/embedded';
+import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { replaceByBackup } from '../../workspace/replace-by-backup.js';
 import { openDatabase, readDatabaseUrl, type WorkspaceDatabase } from '../../workspace/workspace-database.js';

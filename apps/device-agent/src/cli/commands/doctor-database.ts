@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedBinariesProblem, lookAtEmbeddedDatabase } from '@workspace-graph/database';
-import type { Config } from '@workspace-graph/platform';
+import { embeddedBinariesProblem, lookAtEmbeddedDatabase } from '@workspace-graph/database/embedded';
+import type { Config } from '@workspace-graph/platform/config';
 import { tryDatabase } from '../../workspace/workspace-database.js';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import type { FoundWorkspace } from '../../workspace/workspace-state.js';

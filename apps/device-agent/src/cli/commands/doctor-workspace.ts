@@ -1,5 +1,5 @@
 import { whoami } from '@workspace-graph/contracts';
-import { type Config, loadConfig } from '@workspace-graph/platform';
+import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import type { FoundWorkspace } from '../../workspace/workspace-state.js';
 import { CliError } from '../cli-error.js';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { type Config, ConfigError, loadConfig } from '@workspace-graph/platform';
+import { type Config, ConfigError, loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { checkUsable, freeBytes, nearestFolder } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';

@@ -9,7 +9,7 @@ import {
   type StatusEntry,
   whoami,
 } from '@workspace-graph/contracts';
-import { loadConfig } from '@workspace-graph/platform';
+import { loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { databaseOutside } from '../../workspace/database-place.js';

@@ -1,0 +1,3 @@
+export { MigrationError, type MigrationErrorCode } from './migration-error.js';
+export { type Migration, migrationsFolder, readMigrations } from './migration-files.js';
+export { type MigrateOptions, type MigrateResult, migrate, type PendingChange } from './migrator.js';
