@@ -46,13 +46,16 @@ export class ContentReader {
     const running: Promise<Scanned[]>[] = [];
     try {
       for (const batch of batches) {
-        running.push(this.readBatch(batch));
+        const reading = this.readBatch(batch);
+        // What fails before its turn is told then, and is no error that nobody catches meanwhile.
+        reading.catch(() => undefined);
+        running.push(reading);
         if (running.length < READS_AT_ONCE) continue;
         yield await takeFirst(running);
       }
       while (running.length > 0) yield await takeFirst(running);
     } finally {
-      // Whoever stops taking leaves none of them unheard.
+      // Whoever stops taking leaves none of them under way.
       await Promise.allSettled(running);
     }
   }
