@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { link, mkdir, writeFile as put, readdir, readFile, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFile, deleteFile, listTrash, restoreTrash, ServiceError, writeFile } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { LeftOvers } from '../files/left-overs.js';
 import { temporaryName } from '../paths/index.js';
+import type { TrashRow } from '../store/device-store.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { Trash } from './trash.js';
 
@@ -173,6 +174,20 @@ describe('the trash', () => {
     expect((await stat(orphan)).size).toBe(5);
     await trash.sweep(Date.now() + 2 * DAY_MS);
     expect(await readdir(trashFolder())).toEqual([kept.trash_id]);
+  });
+
+  it('keeps what is added while it is tidied', async () => {
+    const { trash_id } = await trashed('a.md');
+    const { store } = device.parts;
+    const row = { ...store.trashEntry(trash_id), id: newId() } as TrashRow;
+    const trashIds = store.trashIds.bind(store);
+    store.trashIds = () => {
+      writeFileSync(join(trashFolder(), row.id), 'a.md');
+      store.putTrash(row);
+      return trashIds();
+    };
+    await device.module.get(Trash).sweep(Date.now());
+    expect(store.trashEntry(row.id)).toEqual(row);
   });
 });
 

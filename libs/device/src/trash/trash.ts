@@ -79,8 +79,9 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
     const { store, settings } = this.parts;
     const expired = new Date(nowMs - settings.trashDays * DAY_MS).toISOString();
     for (const row of store.trashBefore(expired)) await this.forget(row);
-    const names = new Set(await this.names());
+    // Rows first: the bytes of one that is added while the folder is listed may not be in the list.
     const ids = store.trashIds();
+    const names = new Set(await this.names());
     for (const id of ids) if (!names.has(id)) store.removeTrash(id);
     for (const name of names) if (!ids.has(name)) await this.removeOrphan(name, nowMs);
   }
