@@ -76,11 +76,13 @@ export async function keepAs(at: MirrorPath, path: string): Promise<void> {
 }
 
 /**
- * Puts a file from outside of the mirror where nothing lies; it stays where it was too.
+ * Puts a file from outside of the mirror where nothing lies; it stays where it was too. One that has more names already,
+ * under which its content may change, is copied.
  * @throws ServiceError DESTINATION_EXISTS, STORAGE_FULL
  */
 export async function putFrom(path: string, at: MirrorPath): Promise<void> {
   await onDisk(at.path, async () => {
+    if ((await lstat(path)).nlink > 1) return copyFrom(path, at);
     await using folder = await HeldFolder.of(at, { create: true });
     await folder.mustBeInside();
     try {
@@ -88,9 +90,7 @@ export async function putFrom(path: string, at: MirrorPath): Promise<void> {
       await folder.sync();
     } catch (error) {
       if (!OTHER_DISK.has(diskCode(error) ?? '')) throw error;
-      await using handle = await open(path, 'r');
-      await using staged = await StagedFile.of(at, chunksOf(handle), await copied(handle));
-      await staged.commit({ replace: false });
+      await copyFrom(path, at);
     }
   });
 }
@@ -152,6 +152,12 @@ async function copyAcross(from: MirrorPath, to: MirrorPath): Promise<void> {
     await removeFile(await locate(to.mirrorRoot, to.path), seen);
     throw error;
   }
+}
+
+async function copyFrom(path: string, at: MirrorPath): Promise<void> {
+  await using handle = await open(path, 'r');
+  await using staged = await StagedFile.of(at, chunksOf(handle), await copied(handle));
+  await staged.commit({ replace: false });
 }
 
 async function copied(handle: Awaited<ReturnType<typeof open>>) {

@@ -189,6 +189,18 @@ describe('the trash', () => {
     await device.module.get(Trash).sweep(Date.now());
     expect(store.trashEntry(row.id)).toEqual(row);
   });
+
+  it('brings content back as a file of its own when a crash left its entry with the bytes of a file', async () => {
+    const { trash_id } = await trashed('a.md');
+    const entry = device.parts.store.trashEntry(trash_id) as TrashRow;
+    const first = await device.call(restoreTrash, { trash_id });
+    // As if the process had ended before the entry went.
+    await link(join(folder, first.path), join(trashFolder(), trash_id));
+    device.parts.store.putTrash(entry);
+    const second = await device.call(restoreTrash, { trash_id, path: 'wip/b.md' });
+    await put(join(folder, second.path), 'edited');
+    expect(await readFile(join(folder, first.path), 'utf8')).toBe('a.md');
+  });
 });
 
 describe('what cut-off writes leave', () => {
