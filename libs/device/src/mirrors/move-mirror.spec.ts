@@ -286,4 +286,20 @@ describe('a process that ends in the middle of a move', () => {
     expect(await registered()).toBe(to);
     expect(await isThere(from)).toBe(false);
   });
+
+  it('after the old folder was removed forgets it, and takes nothing out of a folder that lies there later', async () => {
+    const to = join(elsewhere, 'copy');
+    disk = { rename: crossing };
+    await move(to);
+    const { identity } = device.module.get(Mirrors).require(nodeId);
+    const note = { node_id: nodeId, from, to, copied: identity };
+    await writeFile(join(device.root, '.svc', 'moves', `${nodeId}.json`), JSON.stringify(note));
+    device = await device.restart();
+    expect(await registered()).toBe(to);
+    await mkdir(from);
+    await mkdir(join(from, 'wip'));
+    await writeFile(join(from, 'wip', 'a.md'), 'a');
+    device = await device.restart();
+    expect(await tree(from)).toEqual(['wip', 'wip/a.md']);
+  });
 });

@@ -194,7 +194,8 @@ export class MoveMirror implements OnModuleInit {
   private async recover(note: MoveNote): Promise<void> {
     const row = this.mirrors.of(note.node_id);
     if (row?.path === note.from) await this.recoverUnregistered(row, note);
-    else if (row?.path === note.to && note.copied !== null) await removeCopied(note.from, note.to, this.disk);
+    else if (row?.path === note.to && note.copied !== null && (await folderIdentity(note.from)) !== null)
+      await removeCopied(note.from, note.to, this.disk);
     this.journal.done(note.node_id);
   }
 
