@@ -224,8 +224,10 @@ export class ScanPass {
       await breathe();
       const part = found.slice(start, start + LOOKUPS_AT_ONCE).filter((file) => this.hasValidName(file));
       const keys = part.map(({ path }) => pathKey(path));
-      named.push(...part.filter((_, index) => !leftOut.has(keys[index] ?? '')));
-      for (const file of store.filesAt(this.nodeId, keys).values())
+      const known = store.filesAt(this.nodeId, keys);
+      // What is tracked counts, whatever was left out under its name before.
+      named.push(...part.filter((_, index) => known.has(keys[index] ?? '') || !leftOut.has(keys[index] ?? '')));
+      for (const file of known.values())
         if (!file.isDeleted && !absent.has(file.path)) this.present.set(file.pathKey, file);
     }
     const { picked, collisions } = pickNames(named, (key) => this.present.get(key) ?? null);

@@ -3,7 +3,7 @@ import { appendFile, link, mkdir, rename, rm, symlink, unlink, utimes, writeFile
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { ServiceError } from '@workspace-graph/contracts';
+import { deleteFile, moveFile, ServiceError } from '@workspace-graph/contracts';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { expectAgreement, filesKnown, idAt, scannerOf } from './scanner.fixture.js';
 
@@ -353,5 +353,30 @@ describe('a scan of a folder', () => {
     await scan();
     await agrees();
     expect(failures()).toEqual([]);
+  });
+});
+
+describe('a file whose place was left out of scans', () => {
+  it('is looked at as long as it is tracked: the process may have ended before its record went', async () => {
+    await put('wip/a.md');
+    await scan();
+    device.parts.store.putUntracked(nodeId, 'wip/a.md');
+    await put('wip/a.md', 'another text');
+    await scan();
+    await agrees();
+  });
+
+  it('is looked at when it was moved there', async () => {
+    await put('wip/a.md');
+    await put('wip/b.md');
+    await scan();
+    const [a, b] = ids('wip/a.md', 'wip/b.md');
+    await device.call(deleteFile, { file_id: a ?? '', mode: 'unregister_only', confirmed: true });
+    await unlink(at('wip/a.md'));
+    await device.call(moveFile, { file_id: b ?? '', new_filename: 'a.md', confirmed: true });
+    await put('wip/a.md', 'another text');
+    await scan();
+    await agrees();
+    expect(ids('wip/a.md')).toEqual([b]);
   });
 });
