@@ -130,8 +130,24 @@ export class TrackedFiles {
     const shared = changes.filter((change) => change !== null);
     if (shared.length === 0) return [];
     const input = { node_id: nodeId, action, changes: shared, strict };
-    const answers = (await this.service.call(applyFileChanges, input, asker)).results[Symbol.iterator]();
+    const { results } = await this.service.call(applyFileChanges, input, asker).catch((error: unknown) => {
+      this.doubt(nodeId, deltas);
+      throw error;
+    });
+    const answers = results[Symbol.iterator]();
     return changes.map((change) => (change === null ? null : (answers.next().value ?? null)));
+  }
+
+  /** What fails may have been carried out, and its reply lost: the next scan asks what the records tell. */
+  private doubt(nodeId: string, deltas: readonly FileDelta[]): void {
+    const paths = deltas.flatMap((delta) => [
+      ...('file' in delta ? [delta.file.path] : []),
+      ...('path' in delta ? [delta.path] : []),
+    ]);
+    const others = deltas.flatMap((delta) =>
+      'toNodeId' in delta && delta.toNodeId !== undefined ? delta.toNodeId : [],
+    );
+    for (const id of new Set([nodeId, ...others])) if (this.store.mirror(id)) this.store.scans.putDoubts(id, paths);
   }
 
   private tell(change: FilesChanged): void {
