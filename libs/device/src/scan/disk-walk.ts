@@ -247,7 +247,7 @@ export class DiskWalk {
       if (isUnder(path, this.unreadable)) continue;
       const stat = this.realFile(path);
       if (stat) this.compare(path, path, stat);
-      else absent.push(path);
+      else if (!isUnder(path, this.unreadable)) absent.push(path);
     }
     const missing = absent.filter((path) => this.isAbsentForSure(path));
     const isRestless = missing.length > 0 && this.changedMeanwhile();
@@ -285,9 +285,15 @@ export class DiskWalk {
 
   /** A known path may lie in an ignored folder, which is not walked. */
   private realFile(path: string): BigIntStats | null {
-    if (this.endOfWay(path) !== null) return null;
-    const stat = lstatSync(this.at(path), { bigint: true, throwIfNoEntry: false });
-    return stat?.isFile() ? stat : null;
+    try {
+      if (this.endOfWay(path) !== null) return null;
+      const stat = lstatSync(this.at(path), { bigint: true, throwIfNoEntry: false });
+      return stat?.isFile() ? stat : null;
+    } catch (error) {
+      if (!isNoAccess(error)) throw error;
+      this.cannotRead(path.slice(0, path.lastIndexOf('/')), error);
+      return null;
+    }
   }
 
   private kindOf(path: string): 'folder' | 'link' | 'none' {
@@ -379,5 +385,5 @@ function isNoAccess(error: unknown): boolean {
 }
 
 export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
 }
