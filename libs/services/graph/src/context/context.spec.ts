@@ -212,6 +212,20 @@ describe('a context that does not fit', () => {
     expect((await read({ node_id: area.id, depth: 2, max_tokens: 100_000 })).complete).toBe(true);
   });
 
+  it('keeps room for what always stays of the node itself before it shows others', async () => {
+    const home = await organization('Místo');
+    for (const length of [1, 10, 20, 30, 40]) {
+      const area = (name: string) => graph.node('area', name.repeat(length), { organization_id: home.id });
+      const parents = [await area('a'), await area('b')];
+      const node = await graph.node('project', 'Sklad '.repeat(33), {
+        organization_id: home.id,
+        parent_ids: parents.map(({ id }) => id),
+        description: 'Popis. '.repeat(200),
+      });
+      expect((await read({ node_id: node.id, max_tokens: 500 })).estimated_tokens).toBeLessThanOrEqual(500);
+    }
+  });
+
   it('around a hub shows the first neighbours, names the hub, and never counts hidden ones [graph.lists.never-cut-silently]', async () => {
     const home = await organization('Hvězda');
     const hub = await graph.node('principle', 'Bezpečnost', { organization_id: home.id });

@@ -34,9 +34,10 @@ export function packContext({ nodeId, depth, maxTokens, rows }: Packed): string 
   const whole = JSON.stringify(node);
   const room = maxTokens * LIMITS.bytesPerToken - FRAME_BYTES - hubs.length * HUB_BYTES;
   const wholeBytes = Buffer.byteLength(whole);
+  const leastBytes = Buffer.byteLength(shortNode(node, Infinity).text);
   const outline = fitting(
     around.map(({ json }) => json ?? 'null'),
-    room - Math.min(wholeBytes, room * NODE_SHARE),
+    room - Math.max(leastBytes, Math.min(wholeBytes, room * NODE_SHARE)),
   );
   const most = room - outline.bytes;
   const short = wholeBytes <= most ? { text: whole, shortened: [] } : shortNode(node, wholeBytes - most);
