@@ -1,4 +1,4 @@
-import { getEvent, getNode, LIMITS, listEvents, readFile, searchFiles } from '@workspace-graph/contracts';
+import { getEvent, getNode, LIMITS, listEdges, listEvents, readFile, searchFiles } from '@workspace-graph/contracts';
 import fc from 'fast-check';
 import { askWithin, isBudgeted } from './answer-budget.js';
 import { shortenAnswer } from './shorten-answer.js';
@@ -38,6 +38,18 @@ describe('an answer within max_tokens', () => {
     }
     expect(seen).toEqual(events);
     expect(asked.every((input) => !('max_tokens' in input))).toBe(true);
+  });
+
+  it('has fewer items also where the first ones are much larger than the rest', async () => {
+    const sizes = [400, 400, 400, 400, 400, 380, ...Array.from({ length: 300 }, () => 1)];
+    const items = sizes.map((size, id) => ({ id, name: 'n'.repeat(size) }));
+    const ask = async ({ limit }: Readonly<Record<string, unknown>>) => ({
+      items: items.slice(0, Number(limit ?? 100)),
+      next_cursor: 'rest',
+    });
+    const { value, text } = await askWithin(listEdges, { max_tokens: LIMITS.tokensMin }, ask);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LEAST);
+    expect((value as { items: unknown[] }).items).toEqual(items.slice(0, 4));
   });
 
   it('tells a single item in part that is too long alone, and says so', async () => {

@@ -26,7 +26,7 @@ export const BUDGET_OUTPUT = {
 };
 
 const ATTEMPTS = 4;
-/** Of items like those of the last answer, so many are asked for that they would fill this share. */
+/** Items of the last answer are asked for again up to this share: the cursor after them may be longer. */
 const FILL = 0.9;
 
 /** Whether a tool keeps to `max_tokens` here: it reads, has no such input of its own, and may be told in part. */
@@ -64,7 +64,7 @@ async function askForFewer(
   let answer = whole;
   let limit = longestList(whole.value);
   for (let attempt = 0; attempt < ATTEMPTS && limit > 1 && bytesOf(answer) > room; attempt += 1) {
-    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * room * FILL) / bytesOf(answer))));
+    limit = itemsWithin(answer.value, room * FILL);
     answer = answerOf(await ask({ ...input, limit }));
   }
   return answer;
@@ -82,6 +82,22 @@ function hintOf({ input, mcp }: Operation): string {
     'a larger max_tokens',
   ];
   return ways.filter((way) => way !== '').join('; ');
+}
+
+/** The most items that the lists of an answer may have for it to fit: fewer than there are, and at least one. */
+function itemsWithin(value: unknown, room: number): number {
+  let [low, high] = [1, Math.max(1, longestList(value) - 1)];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (bytesOf(answerOf(withFewer(value, middle))) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function withFewer(value: unknown, limit: number): unknown {
+  const parts = Object.entries(value as object);
+  return Object.fromEntries(parts.map(([name, part]) => [name, Array.isArray(part) ? part.slice(0, limit) : part]));
 }
 
 function longestList(value: unknown): number {
