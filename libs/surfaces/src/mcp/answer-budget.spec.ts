@@ -100,6 +100,15 @@ describe('a shortened answer', () => {
     });
   });
 
+  it('has no items at all where one of each list is too much', () => {
+    const item = { id: 1, name: 'n'.repeat(300) };
+    const answer = { name: 'A node', tools: [item], events: [item], edges: { items: [item], complete: true } };
+    expect(shortenAnswer(answer, 800)).toEqual({
+      value: { name: 'A node', tools: [], events: [], edges: { items: [], complete: false } },
+      shortened: ['tools: at most 0', 'events: at most 0', 'edges.items: at most 0'],
+    });
+  });
+
   it('is a part of the whole one, whatever that is', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 2_000 }), (answer, mostBytes) => {

@@ -24,6 +24,7 @@ const MEASURES: readonly Measure[] = [
   { characters: 250, items: 6 },
   { characters: 120, items: 3 },
   { characters: 60, items: 1 },
+  { characters: 60, items: 0 },
 ];
 /** What people write. Everything else, such as a path, a hash or a cursor, is of no use in part. */
 const PROSE = new Set([
