@@ -37,4 +37,17 @@ describe('an export', () => {
     const refused = await workspace.svc('export', folder, '--yes', '--json');
     expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { code: 'FILE_UNWRITABLE' }]);
   });
+
+  it('tells why a file cannot be written, and nothing of the draft beside it', async () => {
+    const file = join(folder, 'no', 'graph.json');
+    const refused = await workspace.svc('export', file, '--json');
+    expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
+      1,
+      {
+        code: 'FILE_UNWRITABLE',
+        message: `${file} cannot be written: no such file or directory.`,
+        hint: expect.stringContaining('a folder that exists'),
+      },
+    ]);
+  });
 });

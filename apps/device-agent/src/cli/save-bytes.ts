@@ -1,4 +1,5 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { getSystemErrorMessage } from 'node:util';
 import { CliError } from './cli-error.js';
 import type { ConfirmOptions } from './confirm.js';
 import { isClosedPipe } from './output.js';
@@ -40,12 +41,18 @@ export async function saveBytes(response: Response, file: string): Promise<numbe
   } catch (cause) {
     await rm(draft, { force: true });
     if (cause instanceof CliError) throw cause;
-    throw new CliError(
-      'FILE_UNWRITABLE',
-      `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      { cause },
-    );
+    throw new CliError('FILE_UNWRITABLE', `${file} cannot be written: ${reasonOf(cause)}.`, {
+      hint: 'Name a file in a folder that exists and that you may write to, or - for standard output.',
+      cause,
+    });
   }
+}
+
+/** Without the name of the draft, which nobody asked for. */
+function reasonOf(cause: unknown): string {
+  const { errno } = cause as NodeJS.ErrnoException;
+  if (errno !== undefined) return getSystemErrorMessage(errno);
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** No faster than it is read. A reader that has seen enough, such as `head`, ends it without a word. */

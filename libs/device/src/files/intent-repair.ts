@@ -24,6 +24,8 @@ const BY = { asker: null, action: 'repair_file_intents' } as const;
 interface Ends {
   readonly source: SeenContent | null;
   readonly target: SeenContent | null;
+  /** Whether both mirrors lie on one volume. */
+  readonly isOneVolume: boolean;
   /** Whether both are the file: the move was cut off before its last step. */
   readonly same: boolean;
 }
@@ -168,7 +170,8 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     const from = await locate(plan.fromRoot, intent.from_path);
     const to = await locate(plan.toRoot, plan.path);
     const ends = await endsOf(from, to);
-    const isOurs = (seen: SeenContent): boolean => seen.sha256 === intent.sha256 || seen.inode === plan.file.inode;
+    const isOurs = (seen: SeenContent): boolean =>
+      seen.sha256 === intent.sha256 || (ends.isOneVolume && isSameInode(seen.inode, plan.file.inode));
     if (isRecordAt(record, intent)) return this.finishDisk({ plan, from, to, ends, isOurs });
     if (record.path !== intent.from_path || record.node_id !== intent.node_id) return;
     const { source, target } = ends;
@@ -223,9 +226,16 @@ function isRecordAt(record: FileRecord, { node_id, to_node_id, to_path }: FileIn
 async function endsOf(from: MirrorPath, to: MirrorPath): Promise<Ends> {
   const [source, target] = [await seenAt(from), await seenAt(to)];
   const isOneVolume = (await deviceOf(from)) === (await deviceOf(to));
+  if (!source || !target) return { source, target, isOneVolume, same: false };
   // On one volume a move makes a second name of the same file, to another one a copy.
-  const same = isOneVolume ? source?.inode === target?.inode : source?.sha256 === target?.sha256;
-  return { source, target, same: source !== null && same };
+  const areNames = isOneVolume && source.inode !== null && target.inode !== null;
+  const same = areNames ? source.inode === target.inode : source.sha256 === target.sha256;
+  return { source, target, isOneVolume, same };
+}
+
+/** A file on a disk that is mounted within the folder has no inode that tells it from others. */
+function isSameInode(one: string | null, other: string | null): boolean {
+  return one !== null && one === other;
 }
 
 async function seenAt(at: MirrorPath): Promise<SeenContent | null> {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { link, mkdir, mkdtemp, writeFile as put, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -15,6 +16,8 @@ import {
 } from '@workspace-graph/contracts';
 import { pathKey } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
+import { SmallDisk } from '../../../../test/e2e/small-disk.js';
+import { scannerOf } from '../scan/scanner.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { IntentRepair } from './intent-repair.js';
 
@@ -28,6 +31,8 @@ beforeEach(async () => {
 });
 afterEach(() => device.close());
 
+/** Where this test run may mount one. */
+const onSmallDisk = SmallDisk.available() ? it : it.skip;
 const DOWN = new ServiceError('SERVICE_UNAVAILABLE', 'The file service is down.');
 const sha = (content: string) => createHash('sha256').update(content).digest('hex');
 const create = (filename: string, more: Record<string, unknown> = {}) =>
@@ -264,6 +269,26 @@ describe('what was cut off', () => {
     await started();
     expect([await filesIn(alpha.path), await filesIn(beta.path)]).toEqual([['wip/a.md'], ['wip/a.md']]);
     expect(device.records.records.get(file.id)?.node_id).toBe(alpha.nodeId);
+  });
+
+  onSmallDisk('never costs a file on a disk that is mounted within the folder', async () => {
+    const mounted = [alpha, beta].map(({ path }) => join(path, 'wip'));
+    for (const folder of mounted) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+    try {
+      await put(source(), 'content of a.md');
+      await scannerOf(device).reconcile(alpha.nodeId, 'all');
+      expect([...device.parts.store.filesOf(alpha.nodeId)]).toMatchObject([{ fileId: file.id, inode: null }]);
+      note('move');
+      await put(target(), 'of somebody else');
+      await started();
+      expect([await readFile(source(), 'utf8'), await readFile(target(), 'utf8')]).toEqual([
+        'content of a.md',
+        'of somebody else',
+      ]);
+      expect(device.records.records.get(file.id)?.node_id).toBe(alpha.nodeId);
+    } finally {
+      for (const folder of mounted) execFileSync('umount', [folder]);
+    }
   });
 
   it('by a deletion is forgotten while the copy is there, and finished when it is gone', async () => {

@@ -226,9 +226,9 @@ export class ScanPass {
       const keys = part.map(({ path }) => pathKey(path));
       const known = store.filesAt(this.nodeId, keys);
       // What is tracked counts, whatever was left out under its name before.
-      named.push(...part.filter((_, index) => known.has(keys[index] ?? '') || !leftOut.has(keys[index] ?? '')));
+      named.push(...part.filter((_, at) => isTracked(known.get(keys[at] ?? '')) || !leftOut.has(keys[at] ?? '')));
       for (const file of known.values())
-        if (!file.isDeleted && !absent.has(file.path)) this.present.set(file.pathKey, file);
+        if (isTracked(file) && !absent.has(file.path)) this.present.set(file.pathKey, file);
     }
     const { picked, collisions } = pickNames(named, (key) => this.present.get(key) ?? null);
     for (const collision of collisions) this.failures.set(collision.path, collisionMessage(collision));
@@ -334,6 +334,10 @@ export class ScanPass {
 function resultOf<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === 'rejected') throw settled.reason;
   return settled.value;
+}
+
+function isTracked(file: FileState | undefined): boolean {
+  return file !== undefined && !file.isDeleted;
 }
 
 /** Whether a path or a folder above it is one of these. */

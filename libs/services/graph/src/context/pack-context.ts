@@ -34,10 +34,9 @@ export function packContext({ nodeId, depth, maxTokens, rows }: Packed): string 
   const whole = JSON.stringify(node);
   const room = maxTokens * LIMITS.bytesPerToken - FRAME_BYTES - hubs.length * HUB_BYTES;
   const wholeBytes = Buffer.byteLength(whole);
-  const leastBytes = Buffer.byteLength(shortNode(node, Infinity).text);
   const outline = fitting(
     around.map(({ json }) => json ?? 'null'),
-    room - Math.max(leastBytes, Math.min(wholeBytes, room * NODE_SHARE)),
+    room - bytesKept(node, wholeBytes, room * NODE_SHARE),
   );
   const most = room - outline.bytes;
   const short = wholeBytes <= most ? { text: whole, shortened: [] } : shortNode(node, wholeBytes - most);
@@ -57,6 +56,11 @@ export function packContext({ nodeId, depth, maxTokens, rows }: Packed): string 
     { depth, leftOut, nodeId },
     `"nodes":[${outline.texts.join(',')}],"node":${short.text},"details":[${details.join(',')}]`,
   );
+}
+
+/** What the node has at least beside the outline: its share, or what can never be cut off it. */
+function bytesKept(node: Node, whole: number, share: number): number {
+  return whole <= share ? whole : Math.max(share, Buffer.byteLength(shortNode(node, Infinity).text));
 }
 
 /** The database writes JSON with spaces, which would cost tokens. */
