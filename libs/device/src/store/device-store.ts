@@ -276,7 +276,7 @@ export class DeviceStore {
     this.run('INSERT INTO untracked (node_id, path_key) VALUES (?, ?) ON CONFLICT DO NOTHING', [nodeId, key]);
   }
 
-  /** Ends that: the file was adopted, or a scan found nothing there any more. */
+  /** Ends that: a file there was adopted, written or restored. */
   removeUntracked(nodeId: string, keys: readonly string[]): void {
     this.transaction(() => {
       for (const key of keys) this.run('DELETE FROM untracked WHERE node_id = ? AND path_key = ?', [nodeId, key]);
