@@ -54,7 +54,7 @@ async function joined(user: string): Promise<NatsBus> {
     logger: createLogger({ process: user, level: 'fatal' }),
   });
   buses.push(bus);
-  await whenReady(bus, AbortSignal.timeout(5_000));
+  await whenReady(bus, AbortSignal.timeout(15_000));
   return bus;
 }
 

@@ -98,7 +98,7 @@ describe('while requests stream in', () => {
     const answering = leaving.fetch('/nodes', { method: 'POST', headers, body, duplex: 'half' });
     await sleep(300);
     const stopping = third.stop();
-    await until('it refuses what is new', async () => (await statusOf(leaving.url, '/health/ready')) !== 200, 2_000);
+    await until('it refuses what is new', async () => (await statusOf(leaving.url, '/health/ready')) !== 200, 10_000);
     slow.resolve();
     expect((await answering).status).toBe(201);
     expect(await stopping).toBe(true);

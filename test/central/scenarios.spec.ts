@@ -221,7 +221,7 @@ describe('what happens at one gateway', () => {
     const uri = `svc://node/${node.id}`;
     const streams = [await openSessionStream(reader, uri), await openListenStream(reader, uri)];
     await adaAt(0).call(updateNode, { node_id: node.id, name: 'Watched closely' });
-    await until('both streams hear of it', () => streams.every((stream) => stream.text().includes(uri)), 1_000);
+    await until('both streams hear of it', () => streams.every((stream) => stream.text().includes(uri)), 5_000);
     await adaAt(0).call(setAccess, { node_id: node.id, visibility: 'private' });
     expect((await reader.refusal(getNode, { node_id: node.id })).status).toBe(404);
     const heard = streams.map((stream) => stream.text());

@@ -160,7 +160,7 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     expect(readFileSync(moved, 'utf8')).toBe('Žár v peci stačí');
   });
 
-  it('has projections of its own, without a node that it may no longer see, within a second', async () => {
+  it('has projections of its own, without a node that it may no longer see', async () => {
     const guest = await newcomer(`Guest ${era}`);
     const second = await connectMcp(guest, mode, { home_node_id: home.id });
     await call('svc_create_file', { node_id: other.id, filename: 'shared.md', content: 'shared' });
@@ -172,7 +172,7 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     expect([readFileSync(mine, 'utf8'), readFileSync(theirs, 'utf8')]).toEqual(['shared', 'shared']);
 
     await owner.call(setAccess, { node_id: other.id, visibility: 'private', confirmed: true });
-    await until('the projection is gone', () => !existsSync(theirs), 1_000);
+    await until('the projection is gone', () => !existsSync(theirs), 5_000);
     expect(existsSync(mine)).toBe(true);
     expect(await errorOf(second, 'svc_read_file', { node_id: other.id, path: 'wip/shared.md' })).toMatchObject({
       code: 'NODE_NOT_FOUND',
@@ -181,7 +181,7 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     const kept = await call('svc_create_file', { node_id: home.id, filename: 'kept.md', content: 'kept' });
     const last = await pathFor(second, home.id, String(kept['path']));
     await owner.call(revokeToken, { token_id: guest.tokenId });
-    await until('the projection is gone with its credential', () => !existsSync(last), 1_000);
+    await until('the projection is gone with its credential', () => !existsSync(last), 5_000);
     await second.close();
   });
 
@@ -228,7 +228,7 @@ describe('a session that its agent ends', () => {
     ];
     expect([existsSync(ending), existsSync(staying), ending === staying]).toEqual([true, true, false]);
     await visit.transport.terminateSession();
-    await until('the projection is gone', () => !existsSync(ending), 1_000);
+    await until('the projection is gone', () => !existsSync(ending), 5_000);
     expect(existsSync(staying)).toBe(true);
     for (const { agent } of [visit, stay]) await agent.close();
   });

@@ -47,7 +47,7 @@ describe('access control on NATS', () => {
 
   async function join(name: string, options: Partial<NatsBusOptions> = {}): Promise<NatsBus> {
     const bus = enter({ name, ...options });
-    await whenReady(bus, AbortSignal.timeout(5_000));
+    await whenReady(bus, AbortSignal.timeout(15_000));
     return bus;
   }
 
@@ -169,7 +169,7 @@ describe('credentials on NATS', () => {
       logger: { debug: silent, info: silent, warn: silent, error: silent },
       ...credentials,
     });
-    await whenReady(bus, AbortSignal.timeout(5_000));
+    await whenReady(bus, AbortSignal.timeout(15_000));
     await bus.close();
     await broker.stop();
   });

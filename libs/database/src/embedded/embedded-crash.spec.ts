@@ -164,7 +164,7 @@ async function startOrphan(folder: string, reaped: boolean): Promise<{ child: Ch
     env: serverEnvironment(),
     stdio: 'ignore',
   });
-  await waitFor(() => processesIn(dataFolder).length > 3, 5_000);
+  await waitFor(() => processesIn(dataFolder).length > 3, 15_000);
   const pid = Math.min(...processesIn(dataFolder));
   return { child, pid };
 }
@@ -184,7 +184,7 @@ describe('what a killed workspace leaves', () => {
     const folder = places.used();
     const { child, pid } = await startOrphan(folder, false);
     process.kill(pid, 'SIGKILL');
-    await waitFor(() => processesIn(join(folder, 'data')).length === 0, 5_000);
+    await waitFor(() => processesIn(join(folder, 'data')).length === 0, 15_000);
     expect(() => process.kill(pid, 0)).not.toThrow();
     await using database = await startEmbeddedDatabase({ folder });
     expect(database.pid).not.toBe(pid);

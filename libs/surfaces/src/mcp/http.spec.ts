@@ -235,7 +235,7 @@ describe('the MCP endpoint', () => {
           method,
           headers: sent,
           query,
-          signal: AbortSignal.any([controller.signal, AbortSignal.timeout(2_000)]),
+          signal: AbortSignal.any([controller.signal, AbortSignal.timeout(10_000)]),
           ...(method === 'GET' ? {} : { body: text }),
         });
         controller.abort();

@@ -153,7 +153,7 @@ describe('a session', () => {
     const modernStream = follow(await listen('reader', { toolsListChanged: true }));
     mcp.identity.set('reader', { scope: 'write' });
     const told = ({ text }: { text: () => string }) => text().includes('notifications/tools/list_changed');
-    const deadlineMs = Date.now() + 3_000;
+    const deadlineMs = Date.now() + 10_000;
     // The edge asks identity again within half a second.
     while (!(told(stream) && told(modernStream)) && Date.now() < deadlineMs) {
       await post('reader', id, LIST_TOOLS);
