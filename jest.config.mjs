@@ -11,7 +11,10 @@ export default {
   },
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }] },
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^fast-check$': '<rootDir>/libs/testing/jest/seeded-fast-check.mjs',
+  },
   testMatch: ['**/*.spec.ts'],
   globalSetup: '<rootDir>/libs/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/jest/global-teardown.mjs',

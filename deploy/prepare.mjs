@@ -1,15 +1,17 @@
 // Writes what a central workspace needs before its first start: .env and the secrets, with fresh passwords.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ROLES } from './roles.mjs';
 
 const HELP = `Usage: node deploy/prepare.mjs --public-url URL [--folder FOLDER]
 
-Writes .env and deploy/secrets/ with fresh passwords. What exists already is kept. URL is the address under which people
+Writes .env, and deploy/secrets/ with fresh passwords. What exists already is kept. URL is the address under which people
 and agents reach the workspace. FOLDER is where docker-compose.yml is; default: the current one.`;
 
 const PASSWORD_BYTES = 24;
+const PASSWORDS = ['postgres_password', 'minio_password', 'nats_gateway_password', 'nats_graph_svc_password'];
 
 function password() {
   return randomBytes(PASSWORD_BYTES).toString('hex');
@@ -24,11 +26,24 @@ function writeNew(path, text, mode) {
   return true;
 }
 
-/** The example with every empty password filled in and the given public URL. */
+/** The example with the given public URL. */
 function environmentFrom(example, publicUrl) {
-  return example
-    .replace(/^(\w+_PASSWORD)=$/gm, (_line, name) => `${name}=${password()}`)
-    .replace(/^SVC_PUBLIC_URL=.*$/m, `SVC_PUBLIC_URL=${publicUrl}`);
+  return example.replace(/^SVC_PUBLIC_URL=.*$/m, `SVC_PUBLIC_URL=${publicUrl}`);
+}
+
+/** The users of the broker, as the variables that nats.conf asks for. */
+function brokerPasswords(read) {
+  const lines = ROLES.map(({ user, password }) => [
+    password.slice(1),
+    read(`nats_${user.replaceAll('-', '_')}_password`),
+  ]);
+  // In quotes: the broker would read some hexadecimal words as numbers.
+  return lines.map(([name, text]) => `${name}: ${JSON.stringify(text)}\n`).join('');
+}
+
+/** The part of redis' configuration that says who may do what. */
+function redisAccess() {
+  return `requirepass ${password()}\nuser health on nopass resetkeys resetchannels -@all +ping\n`;
 }
 
 /**
@@ -40,13 +55,18 @@ function writeSecrets(folder) {
   chmodSync(folder, 0o700);
   const write = (name, text) =>
     writeNew(join(folder, name), text, 0o444) && console.log(`Written: deploy/secrets/${name}`);
-  write('postgres_password', password());
-  write('minio_password', password());
-  const databasePassword = readFileSync(join(folder, 'postgres_password'), 'utf8').trim();
+  const read = (name) => readFileSync(join(folder, name), 'utf8').trim();
+  for (const name of PASSWORDS) write(name, password());
   write(
     'database_url',
-    `postgres://workspace_graph:${encodeURIComponent(databasePassword)}@postgres:5432/workspace_graph`,
+    `postgres://workspace_graph:${encodeURIComponent(read('postgres_password'))}@postgres:5432/workspace_graph`,
   );
+  write('redis_access', redisAccess());
+  // Follows the passwords, also when one of them is a new one.
+  const derived = brokerPasswords(read);
+  const path = join(folder, 'nats_passwords');
+  if (existsSync(path) && readFileSync(path, 'utf8') !== derived) rmSync(path);
+  write('nats_passwords', derived);
 }
 
 const { values } = parseArgs({

@@ -9,9 +9,14 @@ export function natsConf() {
       `    { user: ${JSON.stringify(user)}, password: ${password}, permissions: ${natsPermissionsConfig({ user, ...role })} }`,
   );
   return `# Written by: node deploy/write-nats-conf.mjs
+# The passwords, a secret of the compose file; the path is seen from /etc/nats.
+include ../../run/secrets/nats_passwords
 port: 4222
 http: 8222
 max_payload: 1048576
+# A client that is frozen or cut off is left within eight seconds.
+ping_interval: "2s"
+ping_max: 2
 authorization {
   users = [
 ${users.join(',\n')}

@@ -18,6 +18,7 @@ const tasks = {
   test: { script: 'tools/run-tests.mjs' },
   bench: { script: 'tools/bench.mjs' },
   central: { script: 'tools/central.mjs' },
+  images: { script: 'tools/images.mjs' },
   lint: { script: 'tools/lint.mjs', build: false },
   format: { script: 'tools/lint.mjs', args: ['--write'], build: false },
   typecheck: { script: 'tools/typecheck.mjs' },

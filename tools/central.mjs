@@ -6,14 +6,15 @@ import { startCentral } from '@workspace-graph/testing';
 
 const HELP = `Usage: npm run central -- [options]
 
-Starts the services that docker-compose.yml declares, with its commands, environment and permissions, from programs of
-this machine: PostgreSQL, NATS, graph-svc and gateway, on private ports, with private data that is removed at the end.
-Prints the address and a token of the first administrator. Ctrl-C ends everything.
+Starts the services that docker-compose.yml declares, with its commands, settings, secrets and permissions, from programs
+of this machine: PostgreSQL, NATS, Redis, MinIO where it is installed, graph-svc and gateway, on private ports, with
+private data that is removed at the end. Prints the address and a token of the first administrator. Ctrl-C ends everything.
 
   --port N             port of the first gateway, 4010; 0 picks a free one
   --scale SERVICE=N    number of instances of graph-svc or gateway; may be given for both
   --set NAME=VALUE     a variable that .env would set; may be repeated
   --name NAME          name of the first administrator
+  --no-fsync           PostgreSQL and Redis do not wait for the disk: faster, and nothing survives a power cut
   --quiet              does not show what the services write
   --help`;
 
@@ -36,6 +37,7 @@ function readOptions() {
       scale: { type: 'string', multiple: true, default: [] },
       set: { type: 'string', multiple: true, default: [] },
       name: { type: 'string', default: 'Administrator' },
+      'no-fsync': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -50,13 +52,14 @@ function readOptions() {
   return { ...values, port, replicas, variables: pairs(values.set, 'set') };
 }
 
-async function start({ port, replicas, variables, quiet }) {
-  console.error('Starting PostgreSQL, NATS, graph-svc and gateway …');
+async function start({ port, replicas, variables, quiet, 'no-fsync': noSync }) {
+  console.error('Starting PostgreSQL, NATS, Redis, MinIO, graph-svc and gateway …');
   return startCentral({
     root: dirname(dirname(fileURLToPath(import.meta.url))),
     port,
     replicas,
     variables,
+    durable: !noSync,
     restart: true,
     onLine: (service, line) => quiet || console.error(`${service.padEnd(9)} ${line}`),
   });
@@ -79,6 +82,7 @@ async function run(options) {
       '--json',
     ]);
     const { secret } = JSON.parse(made);
+    for (const [name, reason] of central.missing) console.log(`${name} is not started: ${reason}.`);
     for (const url of central.urls) console.log(`The central workspace is ready at ${url}`);
     console.log(`Administrator token: ${secret}`);
     console.log(

@@ -1,23 +1,60 @@
 #!/usr/bin/env node
-/**
- * Carries out the Dockerfile without Docker, to see that its steps work and what the images hold:
- * node tools/images.mjs FOLDER
- */
+// Builds the images of a central workspace without Docker, and starts it with them.
 import { execFileSync } from 'node:child_process';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { buildWithoutDocker } from './docker/build-without-docker.mjs';
+import { Buildah, whyNoImages } from './docker/buildah.mjs';
+import { startInImages } from './docker/start-in-images.mjs';
 
+const HELP = `Usage: npm run images [-- --fresh]
+       npm run images -- FOLDER
+
+Builds the images of gateway and graph-svc from the Dockerfile with buildah on a base made by debootstrap, starts the
+central workspace of docker-compose.yml with them, and uses it once. Both programs are packages of Debian, and need root.
+With a FOLDER, the Dockerfile's steps are carried out there by programs of this machine instead, and nothing is started.
+
+  --fresh   builds everything anew, the base as well`;
+const TARGETS = ['gateway', 'graph-svc'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [into] = process.argv.slice(2);
-if (into === undefined || into.startsWith('-')) {
-  console.error('Usage: node tools/images.mjs FOLDER');
-  process.exitCode = 2;
-} else {
-  const images = await buildWithoutDocker(['gateway', 'graph-svc'], {
-    root,
-    into: resolve(into),
-    say: (line) => console.log(line),
+const say = (line) => console.log(line);
+
+async function readSteps(into) {
+  const images = await buildWithoutDocker(TARGETS, { root, into: resolve(into), say });
+  for (const { folder } of images) say(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).trim());
+}
+
+/** @throws Error for an image that cannot be built, or does not work */
+async function build({ fresh }) {
+  const reason = whyNoImages();
+  if (reason !== undefined) throw new Error(`No image was built: ${reason}.`);
+  const buildah = new Buildah({ root, say });
+  try {
+    if (fresh) buildah.clear();
+    await buildah.base();
+    const images = {};
+    for (const target of TARGETS) images[target] = await buildah.build(target);
+    const base = buildah.megabytesOf(buildah.baseName);
+    for (const [target, image] of Object.entries(images))
+      say(`${target}: ${buildah.megabytesOf(image)}, of which the base is ${base}`);
+    await startInImages({ root, buildah, images, say });
+  } finally {
+    buildah.close();
+  }
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { fresh: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
   });
-  for (const { folder } of images) console.log(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).trim());
+  if (values.help) say(HELP);
+  else if (positionals.length > 0) await readSteps(join(positionals[0]));
+  else await build(values);
+} catch (error) {
+  console.error(
+    error instanceof Error ? `${error.message}${error.stderr ? `\n${error.stderr.slice(-5_000)}` : ''}` : String(error),
+  );
+  process.exitCode = 1;
 }

@@ -235,7 +235,7 @@ async function compareSearch(view: View, random: Random): Promise<void> {
   const hits = (kind: 'node' | 'event'): string[] =>
     items
       .filter((hit) => hit.kind === kind)
-      .map((hit) => hit.event_id ?? hit.node.id)
+      .map((hit) => hit.item_id ?? hit.node?.id ?? '')
       .sort();
   expect(hits('node')).toEqual(view.idsOf(view.visible));
   expect(hits('event')).toEqual(view.events());
@@ -252,7 +252,7 @@ async function compareSearch(view: View, random: Random): Promise<void> {
   const expected = view.visible.filter(
     (name) => view.sees(organization) && nodeOf(view.session.world, name).org === organization,
   );
-  expect(inside.items.map((hit) => hit.node.id).sort()).toEqual(view.idsOf(expected));
+  expect(inside.items.map((hit) => hit.node?.id ?? '').sort()).toEqual(view.idsOf(expected));
 }
 
 async function compareSuggestions(view: View): Promise<void> {

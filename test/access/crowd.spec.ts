@@ -5,7 +5,7 @@ import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { Crowd } from './crowd.js';
 import { Random } from './random.js';
 
-const SEED = Number(process.env['SVC_PROPERTY_SEED'] ?? Date.now() % 1_000_000);
+const SEED = Number(process.env['SVC_PROPERTY_SEED'] ?? 261_122);
 const PEOPLE = 10;
 const CHANGES_OF_EACH = Number(process.env['SVC_CROWD_CHANGES'] ?? 40);
 /** What one who comes too late may be told. A deadlock is none of these. */

@@ -13,7 +13,15 @@ import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 
 /** Reading that is administration, and so needs manage: people, the audit trail, the whole workspace as a document. */
-const ADMINISTRATION = ['get_user', 'list_users', 'list_groups', 'list_group_members', 'list_audit', 'export_graph'];
+const ADMINISTRATION = [
+  'get_user',
+  'list_users',
+  'list_groups',
+  'list_group_members',
+  'list_audit',
+  'list_imports',
+  'export_graph',
+];
 
 let harness: ServiceHarness;
 const callers = new Map<Scope, Caller>();

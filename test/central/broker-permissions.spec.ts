@@ -27,11 +27,9 @@ const buses: NatsBus[] = [];
 
 beforeAll(async () => {
   const config = readFileSync(join(ROOT, 'deploy/nats.conf'), 'utf8').replace(/^(port|http): .*$/gm, '');
-  const environment = {
-    NATS_GATEWAY_PASSWORD: `"${PASSWORDS['gateway']}"`,
-    NATS_GRAPH_SVC_PASSWORD: `"${PASSWORDS['graph-svc']}"`,
-  };
-  broker = await startNats({ own: true, config, environment });
+  // What `deploy/prepare.mjs` makes of the secrets, which compose-file.spec.ts looks at.
+  const passwords = `NATS_GATEWAY_PASSWORD: "${PASSWORDS['gateway']}"\nNATS_GRAPH_SVC_PASSWORD: "${PASSWORDS['graph-svc']}"\n`;
+  broker = await startNats({ own: true, config, files: { '/run/secrets/nats_passwords': passwords } });
 });
 afterEach(async () => {
   await Promise.all(connections.splice(0).map((connection) => connection.close()));

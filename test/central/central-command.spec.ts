@@ -31,6 +31,14 @@ function ours(child: ChildProcess, name: string): ProcessInfo[] {
   return descendantsOf(child.pid ?? -1).filter((entry) => entry.command.includes(name));
 }
 
+/** The command lines of the servers below it. */
+function stores(child: ChildProcess): string {
+  return descendantsOf(child.pid ?? -1)
+    .map((entry) => entry.command)
+    .filter((command) => !command.includes('dist/main.js'))
+    .join('\n');
+}
+
 describe('npm run central', () => {
   it('says how it is used, and what it does not understand', async () => {
     const help = run('--help');
@@ -60,8 +68,14 @@ describe('npm run central', () => {
     );
     await until('it serves', () => output().split('"serving"').length === 4, 10_000);
 
+    expect(stores(child)).toMatch(/postgres .*max_connections=100/);
+    expect(stores(child)).not.toContain('fsync=off');
+    // Nothing is told to be there that is not.
+    const hasObjects = ours(child, 'minio server').length > 0;
+    expect(output().includes('minio is not started: this machine has no program of that name')).toBe(!hasObjects);
+
     const all = descendantsOf(child.pid ?? -1);
-    for (const name of ['nats-server', 'postgres', 'gateway'])
+    for (const name of ['nats-server', 'postgres', 'redis-server', 'gateway'])
       expect(all.some((entry) => entry.command.includes(name))).toBe(true);
     process.kill(-(child.pid ?? 0), 'SIGINT');
     expect(await once(child, 'close')).toEqual([0, null]);
@@ -69,9 +83,11 @@ describe('npm run central', () => {
     expect(output()).not.toContain('did not stop cleanly');
   }, 90_000);
 
-  it('leaves nothing behind when it is killed', async () => {
-    const { child, output } = run('--port', '0', '--quiet');
+  it('leaves nothing behind when it is killed, and syncs nothing to disk when told so', async () => {
+    const { child, output } = run('--port', '0', '--quiet', '--no-fsync');
     await until('it is ready', () => output().includes('Ctrl-C stops it.'), 60_000);
+    expect(stores(child)).toMatch(/postgres .*fsync=off/);
+    expect(stores(child)).toMatch(/redis-server/);
     const all = descendantsOf(child.pid ?? -1);
     expect(all.length).toBeGreaterThan(4);
     child.kill('SIGKILL');

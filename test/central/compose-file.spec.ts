@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describeConfig } from '@workspace-graph/platform';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -22,11 +22,15 @@ const Service = z.strictObject({
     .string()
     .regex(/^[1-9]\d*:[1-9]\d*$/)
     .optional(),
-  read_only: z.literal(true).optional(),
-  tmpfs: z.array(Text).optional(),
-  cap_drop: z.tuple([z.literal('ALL')]).optional(),
-  security_opt: z.tuple([z.literal('no-new-privileges:true')]).optional(),
-  init: z.literal(true).optional(),
+  read_only: z.literal(true),
+  tmpfs: z.array(z.string().startsWith('/')),
+  cap_drop: z.tuple([z.literal('ALL')]),
+  security_opt: z.tuple([z.literal('no-new-privileges:true')]),
+  init: z.literal(true),
+  logging: z.strictObject({
+    driver: z.literal('json-file'),
+    options: z.strictObject({ 'max-size': z.string().regex(/^\d+m$/), 'max-file': z.string().regex(/^\d+$/) }),
+  }),
   environment: z.record(z.string().regex(/^[A-Z0-9_]+$/), z.string()).optional(),
   secrets: z.array(Text).optional(),
   volumes: z.array(Text).optional(),
@@ -87,7 +91,16 @@ const LEFT_OUT = {
   SVC_REDIS_URL: 'no operation has background jobs yet',
   SVC_SHUTDOWN_GRACE_MS: 'stop_grace_period is made for the default',
 };
-const SHUTDOWN_GRACE_S = 10;
+/** The users that the images of others run as. */
+const USERS: Readonly<Record<string, string | undefined>> = {
+  postgres: '999:999',
+  nats: '65534:65534',
+  redis: '999:999',
+  // Its image has root alone, to whom its volume belongs; without capabilities that is a user like others.
+  minio: undefined,
+};
+/** The defaults of the grace, and of the delay of a gateway. */
+const SHUTDOWN_S: Readonly<Record<string, number>> = { gateway: 20, 'graph-svc': 10 };
 
 describe('the compose file', () => {
   it.each(services)(
@@ -101,43 +114,53 @@ describe('the compose file', () => {
     },
   );
 
-  it.each([...OURS, 'nats'])(
+  it.each(services)(
     'takes from %s what it does not need: rights, capabilities, a writable disk [config.compose.no-secrets-non-root]',
-    (name) => {
-      expect(file.services[name]).toMatchObject({
+    (name, service) => {
+      expect(service).toMatchObject({
         read_only: true,
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
+        init: true,
       });
+      expect(service.tmpfs).toContain('/tmp');
       // The images of ours name their user themselves.
-      expect(file.services[name]?.user !== undefined || OURS.includes(name)).toBe(true);
+      if (!OURS.includes(name)) expect([name, service.user]).toEqual([name, USERS[name]]);
     },
   );
 
+  it.each(services)('lets the logs of %s take 50 MB of the disk and no more', (_name, { logging }) => {
+    const { 'max-size': size, 'max-file': files } = logging.options;
+    expect(Number.parseInt(size, 10) * Number(files)).toBe(50);
+  });
+
   it('holds no secret, and gives each only to who needs it [config.compose.no-secrets-non-root]', () => {
-    for (const [name, service] of services) {
-      for (const [variable, value] of Object.entries(service.environment ?? {})) {
-        if (/PASSWORD|SECRET|TOKEN|DATABASE_URL/.test(variable))
-          expect([name, variable, value]).toEqual([
-            name,
-            variable,
-            expect.stringMatching(/^"?\$\{\w+:[-?][^}]*\}"?$|^\/run\/secrets\/\w+$|^\$\{\w+:-\}$/),
-          ]);
-        expect(value).not.toMatch(/:\/\/[^/]*:[^/]*@/);
-      }
+    for (const [name, { environment = {}, secrets = [] }] of services) {
+      const variables = Object.entries(environment);
+      const told = variables.filter(([variable]) => /PASSWORD|SECRET|DATABASE_URL|REDIS_URL/.test(variable));
+      for (const [variable, value] of told)
+        expect([name, variable, secrets.map((secret) => `/run/secrets/${secret}`)]).toEqual([
+          name,
+          expect.stringMatching(/_FILE$/),
+          expect.arrayContaining([value]),
+        ]);
+      const tokens = variables.filter(([variable]) => variable.includes('TOKEN')).map(([, value]) => value);
+      for (const value of tokens) expect(value).toMatch(/^\$\{\w+:-\}$/);
+      expect(variables.map(([, value]) => value).join('\n')).not.toMatch(/:\/\/[^/]*:[^/]*@/);
     }
     expect(
       Object.fromEntries(services.filter(([, { secrets }]) => secrets).map(([name, { secrets }]) => [name, secrets])),
     ).toEqual({
       postgres: ['postgres_password'],
+      nats: ['nats_passwords'],
+      redis: ['redis_access'],
       minio: ['minio_password'],
-      'graph-svc': ['database_url'],
+      'graph-svc': ['database_url', 'nats_graph_svc_password'],
+      gateway: ['nats_gateway_password'],
     });
     const given = services.flatMap(([, { secrets }]) => secrets ?? []);
     expect(given.toSorted()).toEqual(Object.keys(file.secrets).toSorted());
-    const passwords = (name: string): string[] =>
-      Object.values(file.services[name]?.environment ?? {}).filter((value) => value.includes('_PASSWORD:?'));
-    expect([passwords('gateway').length, passwords('graph-svc').length]).toEqual([1, 1]);
+    expect(read('docker-compose.yml')).not.toMatch(/\$\{\w*PASSWORD/);
   });
 
   it('opens the gateway alone, and leaves the stores in a network without a way out', () => {
@@ -158,7 +181,7 @@ describe('the compose file', () => {
       const set = Object.keys(file.services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
       expect([...set, ...Object.keys(LEFT_OUT)].toSorted()).toEqual(readBy(name).toSorted());
       const grace = Number.parseInt(file.services[name]?.stop_grace_period ?? '0', 10);
-      expect(grace).toBeGreaterThanOrEqual(SHUTDOWN_GRACE_S + 9);
+      expect(grace).toBeGreaterThanOrEqual((SHUTDOWN_S[name] ?? 0) + 9);
       expect(readBy(name)).toEqual(expect.arrayContaining(['SVC_LOG_LEVEL', 'SVC_NATS_URL']));
     },
   );
@@ -176,13 +199,21 @@ describe('the compose file', () => {
   it('takes from .env what .env.example explains, and nothing else', () => {
     const explained = [...read('.env.example').matchAll(/^#?([A-Z]\w+)=/gm)].map(([, name]) => name);
     expect(explained.toSorted()).toEqual([...asked].toSorted());
-    expect(read('.env.example')).not.toMatch(/_(PASSWORD|TOKEN)=\S/);
+    expect(read('.env.example')).not.toMatch(/PASSWORD=|_TOKEN=\S/);
   });
 });
 
 describe('the broker', () => {
   it('is configured as the roles of the services say', () => {
     expect(read('deploy/nats.conf')).toBe(natsConf());
+  });
+
+  it('includes its passwords from where the compose file puts them [config.secrets.from-file]', () => {
+    const { volumes, secrets } = file.services['nats'] ?? {};
+    const [, place = ''] = volumes?.[0]?.split(':') ?? [];
+    const [, included = ''] = /^include (\S+)$/m.exec(read('deploy/nats.conf')) ?? [];
+    expect(posix.join(posix.dirname(place), included)).toBe(`/run/secrets/${secrets?.[0]}`);
+    expect(file.services['nats']?.command).toEqual(['--config', place]);
   });
 
   it('is asked for its health where it tells it', () => {
@@ -209,8 +240,14 @@ describe('preparing a workspace', () => {
     expect(statSync(join(folder, 'deploy/secrets')).mode & 0o777).toBe(0o700);
     const env = readFileSync(join(folder, '.env'), 'utf8');
     expect(env).toContain('SVC_PUBLIC_URL=https://graph.example.net\n');
-    const passwords = [...env.matchAll(/_PASSWORD=(\w{48})$/gm)].map(([, password]) => password);
-    expect(new Set([...passwords, made('postgres_password'), made('minio_password')]).size).toBe(4);
+    expect(env).not.toMatch(/PASSWORD/);
+    const names = ['postgres', 'minio', 'nats_gateway', 'nats_graph_svc'].map((name) => `${name}_password`);
+    for (const name of names) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
+    const [, ofRedis = ''] = /^requirepass ([0-9a-f]{48})\n/.exec(made('redis_access')) ?? [];
+    expect(new Set([...names.map(made), ofRedis]).size).toBe(5);
+    expect(made('nats_passwords')).toBe(
+      `NATS_GATEWAY_PASSWORD: "${made('nats_gateway_password')}"\nNATS_GRAPH_SVC_PASSWORD: "${made('nats_graph_svc_password')}"\n`,
+    );
     expect(made('database_url')).toBe(
       `postgres://workspace_graph:${made('postgres_password')}@postgres:5432/workspace_graph`,
     );
@@ -225,6 +262,17 @@ describe('preparing a workspace', () => {
     expect([again.status, again.stdout]).toEqual([0, 'Written: deploy/secrets/minio_password\n']);
     expect([made('postgres_password'), made('database_url')]).toEqual(before.slice(0, 2));
     expect(readFileSync(join(folder, '.env'), 'utf8')).toBe('SVC_PUBLIC_URL=https://edited.example.net\n');
+  });
+
+  it('gives the broker a password that has been taken away to be made anew', () => {
+    prepare('--public-url', 'https://one.example.net');
+    const before = made('nats_gateway_password');
+    rmSync(join(folder, 'deploy/secrets/nats_gateway_password'));
+    expect(prepare('--public-url', 'https://one.example.net').stdout).toBe(
+      'Written: deploy/secrets/nats_gateway_password\nWritten: deploy/secrets/nats_passwords\n',
+    );
+    expect(made('nats_gateway_password')).not.toBe(before);
+    expect(made('nats_passwords')).toContain(made('nats_gateway_password'));
   });
 
   it('asks for the public address', () => {

@@ -23,7 +23,7 @@ import {
   updateUser,
   whoami,
 } from '@workspace-graph/contracts';
-import { expectNoOrphans } from '@workspace-graph/testing';
+import { expectNoOrphans, expositionProblems, promtool, promtoolProblems } from '@workspace-graph/testing';
 import { BOOTSTRAP, type CentralWorld, ROOT, startWorld, until } from './central-world.js';
 import { callTool, connectMcp, ERAS, openListenStream, openSessionStream, statusOfSession } from './mcp-streams.js';
 import { RestClient } from './rest-client.js';
@@ -113,7 +113,7 @@ describe('a central workspace', () => {
     );
     expect(read.recent_events.map((event) => event.content)).toEqual(['The starter lives at 24 degrees']);
     const hits = await adaAt(1).call(search, { query: 'starter degrees' });
-    expect(hits.items.map((hit) => hit.node.id)).toContain(made.id);
+    expect(hits.items.map((hit) => hit.node?.id)).toContain(made.id);
     const context = await adaAt(1).call(getContext, { node_id: area.id, depth: 2 });
     expect(context.nodes.map((node) => node.name)).toContain('Rye starter');
     const renamed = await adaAt(0).call(
@@ -299,6 +299,8 @@ describe('the operation of a central workspace', () => {
         const [, count] =
           /workspace_graph_\w+_seconds_count\{operation="list_nodes",outcome="ok"\} (\d+)/.exec(metrics) ?? [];
         expect([instance.name, Number(count) > 5]).toEqual([instance.name, true]);
+        expect([instance.name, ...expositionProblems(metrics)]).toEqual([instance.name]);
+        if (promtool) expect([instance.name, promtoolProblems(metrics)]).toEqual([instance.name, '']);
       }
     }
   });
@@ -307,17 +309,16 @@ describe('the operation of a central workspace', () => {
     const traceId = 'abcdefabcdefabcdefabcdefabcdef01';
     const parent = '1234567812345678';
     await adaAt(1).call(getOverview, {}, { traceparent: `00-${traceId}-${parent}-01` });
-    const ofTrace = () => collector.spans.filter((span) => span.traceId === traceId);
-    await until(
-      'every process has sent its part',
-      () =>
-        ['get_overview', 'GET /overview'].every((name) => ofTrace().some((span) => span.name === name)) &&
-        ofTrace().some((span) => span.service === 'graph-svc'),
-      8_000,
-    );
-    const outer = ofTrace().find((span) => span.name === 'GET /overview');
-    const call = ofTrace().find((span) => span.service === 'gateway' && span.name === 'get_overview');
-    const served = ofTrace().find((span) => span.service === 'graph-svc' && span.name === 'get_overview');
+    const spanOf = (service: string, name: string) =>
+      collector.spans.find((span) => span.traceId === traceId && span.service === service && span.name === name);
+    const spans = () =>
+      [
+        spanOf('gateway', 'GET /overview'),
+        spanOf('gateway', 'get_overview'),
+        spanOf('graph-svc', 'get_overview'),
+      ] as const;
+    await until('every process has sent its part', () => spans().every((span) => span !== undefined), 30_000);
+    const [outer, call, served] = spans();
     expect([outer?.parentSpanId, call?.parentSpanId, served?.parentSpanId]).toEqual([
       parent,
       outer?.spanId,

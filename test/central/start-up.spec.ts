@@ -139,9 +139,16 @@ const REFUSED: readonly Mistake[] = [
   [
     'a secret that the service does not get',
     'graph-svc',
-    'secrets: [database_url]',
-    'secrets: []',
-    /SVC_DATABASE_URL_FILE: the file cannot be read/,
+    'secrets: [database_url, nats_graph_svc_password]',
+    'secrets: [nats_graph_svc_password]',
+    /SVC_DATABASE_URL_FILE: the file cannot be read: it is not there/,
+  ],
+  [
+    'the password of another service',
+    'gateway',
+    '/run/secrets/nats_gateway_password',
+    '/run/secrets/nats_graph_svc_password',
+    /SVC_NATS_PASSWORD_FILE: the file cannot be read: it is not there/,
   ],
   [
     'a program that is not there',
@@ -171,14 +178,14 @@ const NEVER_READY: readonly Mistake[] = [
   [
     'the password of another user',
     'gateway',
-    'SVC_NATS_PASSWORD: ${NATS_GATEWAY_PASSWORD',
-    'SVC_NATS_PASSWORD: ${NATS_GRAPH_SVC_PASSWORD',
+    /SVC_NATS_PASSWORD_FILE: .*\n(?=\s+SVC_ALLOWED_HOSTS)([\s\S]*?)secrets: \[nats_gateway_password\]/,
+    'SVC_NATS_PASSWORD_FILE: /run/secrets/nats_graph_svc_password\n$1secrets: [nats_graph_svc_password]',
     /NATS refuses the credentials/,
   ],
   [
     'no password',
     'gateway',
-    /SVC_NATS_USER: gateway\n\s+SVC_NATS_PASSWORD: .*/,
+    /SVC_NATS_USER: gateway\n\s+SVC_NATS_PASSWORD_FILE: .*/,
     'SVC_NATS_USER: gateway',
     /NATS refuses the credentials/,
   ],
@@ -227,9 +234,6 @@ describe('a mistake in the compose file', () => {
   }, 60_000);
 
   it('is found before anything starts: a variable that .env lacks', async () => {
-    await expect(central.add('gateway', { variables: { NATS_GATEWAY_PASSWORD: '' } })).rejects.toThrow(
-      'docker-compose.yml needs NATS_GATEWAY_PASSWORD',
-    );
     await expect(central.add('gateway', { variables: { SVC_PUBLIC_URL: '' } })).rejects.toThrow(
       'docker-compose.yml needs SVC_PUBLIC_URL',
     );
@@ -237,6 +241,7 @@ describe('a mistake in the compose file', () => {
 
   it('shows none of the passwords to who reads what went wrong', () => {
     const text = log.join('\n');
+    expect(central.passwords).toHaveLength(5);
     for (const password of central.passwords) expect(text.includes(password)).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createNode, listEvents, logEvent, type Node } from '@workspace-graph/contracts';
+import { createNode, listEvents, type Node } from '@workspace-graph/contracts';
 import { descendantsOf, isRunning, listProcesses, type ProcessInfo } from '@workspace-graph/testing';
 import { ownMountsAvailable, withMount } from './own-mounts.js';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
@@ -8,6 +9,8 @@ import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-pr
 const AT_ONCE = 6;
 const STORY_MS = 3 * START_MS;
 const MEANWHILE_MS = 400;
+/** So many that each writer has a connection again. */
+const MANY_WRITES = 10 * AT_ONCE;
 
 /** Without the program that ties a server to its parent, a server outlives a parent that is killed; root can hide it. */
 const whereServersOutlive = ownMountsAvailable() ? describe : describe.skip;
@@ -31,14 +34,34 @@ class Writers {
     await this.done;
   }
 
+  /** Resolves when another write is refused. */
+  async refused(): Promise<void> {
+    const before = this.failures.length;
+    while (this.failures.length === before) await sleep(2);
+  }
+
+  /** The answer; null when there was none. */
+  private async post(event: object): Promise<Response | null> {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(event) };
+    try {
+      const response = await this.workspace.fetch(`/nodes/${this.nodeId}/events`, init);
+      const text = await response.text();
+      if (!response.ok)
+        this.failures.push(`${response.status}, again in ${response.headers.get('retry-after')}: ${text}`);
+      return response;
+    } catch (error) {
+      this.failures.push((error as Error).message);
+      return null;
+    }
+  }
+
   private async write(): Promise<void> {
     while (!this.ended) {
-      const input = { node_id: this.nodeId, kind: 'note' as const, content: `note ${Math.random()}` };
-      const written = await this.workspace.call(logEvent, input).catch((error: Error) => {
-        this.failures.push(error.message);
-        return sleep(20, null);
-      });
-      if (written) this.acknowledged.push(written.content);
+      const content = `note ${Math.random()}`;
+      const response = await this.post({ kind: 'note', content });
+      if (response?.status === 201) this.acknowledged.push(content);
+      else await sleep(20);
     }
   }
 }
@@ -59,6 +82,10 @@ async function contents(workspace: RunningWorkspace, node_id: string): Promise<S
 
 /** The database server of a workspace: the parent of its other database processes. */
 const serverOf = (workspace: RunningWorkspace): ProcessInfo => processOf(workspace, / -D /);
+/** Where that server keeps its data. */
+const dataOf = (workspace: RunningWorkspace): string => / -D (\S+)/.exec(serverOf(workspace).command)?.[1] ?? '';
+const serversOf = (dataFolder: string): ProcessInfo[] =>
+  listProcesses().filter((entry) => entry.command.includes(dataFolder));
 /** One of the connections of a workspace to its database. */
 const connectionOf = (workspace: RunningWorkspace): ProcessInfo =>
   processOf(workspace, /workspace.*\[local\]|127\.0\.0\.1/);
@@ -67,6 +94,23 @@ function processOf(workspace: RunningWorkspace, command: RegExp): ProcessInfo {
   const found = descendantsOf(workspace.pid).find((entry) => command.test(entry.command));
   if (!found) throw new Error(`The workspace has no process such as ${command}`);
   return found;
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Kills each server that the workspace starts, for as long as it does. */
+async function killServers(workspace: RunningWorkspace): Promise<void> {
+  while (isRunning(workspace.pid)) {
+    const server = descendantsOf(workspace.pid).find((entry) => / -D /.test(entry.command));
+    if (server) killIfThere(server.pid);
+    await sleep(20);
+  }
 }
 
 async function fill(workspace: RunningWorkspace): Promise<{ nodeId: string; writers: Writers }> {
@@ -78,16 +122,67 @@ async function fill(workspace: RunningWorkspace): Promise<{ nodeId: string; writ
 
 describe('a database server that is killed under a running workspace', () => {
   it(
-    'ends the workspace with a word on what to do, and the next start has everything that was acknowledged [graph.durability.kill-9]',
+    'is started again: requests are refused for a moment, told when to come back, and nothing is lost [graph.durability.kill-9, errors.service-unavailable]',
+    async () => {
+      await using folder = new WorkspaceFolder();
+      const workspace = await folder.start();
+      const { nodeId, writers } = await fill(workspace);
+      const dataFolder = dataOf(workspace);
+      const url = readFileSync(join(folder.root, '.svc/database-url'), 'utf8');
+      for (const _time of [1, 2]) {
+        const killed = serverOf(workspace).pid;
+        process.kill(killed, 'SIGKILL');
+        await writers.refused();
+        while (isRunning(killed) || !(await workspace.fetch('/health/ready')).ok) await sleep(20);
+        const before = writers.acknowledged.length;
+        while (writers.acknowledged.length < before + MANY_WRITES) await sleep(20);
+      }
+      await writers.end();
+      for (const failure of writers.failures) expect(failure).toMatch(/^503, again in 1: .*"SERVICE_UNAVAILABLE"/s);
+      expect(readFileSync(join(folder.root, '.svc/database-url'), 'utf8')).toBe(url);
+      const kept = await contents(workspace, nodeId);
+      expect(writers.acknowledged.filter((content) => !kept.has(content))).toEqual([]);
+      expect(await workspace.stop()).toBe(0);
+      expect(serversOf(dataFolder)).toEqual([]);
+    },
+    STORY_MS,
+  );
+
+  it(
+    'again and again ends the workspace with a word on what to do, and the next start has everything that was acknowledged [graph.durability.kill-9]',
     async () => {
       await using folder = new WorkspaceFolder();
       let workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      const ended = workspace.ended();
+      const killing = killServers(workspace);
+      expect(await ended).toBe(1);
+      await Promise.all([killing, writers.end()]);
+      expect(workspace.output).toContain('the database server ended again and again');
+      expect(workspace.output).toMatch(/server\.log in that folder.*Start the workspace again/);
+
+      workspace = await folder.start();
+      const kept = await contents(workspace, nodeId);
+      expect(writers.acknowledged.filter((content) => !kept.has(content))).toEqual([]);
+    },
+    STORY_MS,
+  );
+
+  it.each([
+    ['stopped', (folder: WorkspaceFolder) => folder.svc(['stop'])],
+    ['killed', (_folder: WorkspaceFolder, workspace: RunningWorkspace) => workspace.kill()],
+  ])(
+    'does not come back for a workspace that is %s in this moment, and the next start has everything [cli.stop.no-orphan, graph.durability.kill-9]',
+    async (_how, end) => {
+      await using folder = new WorkspaceFolder();
+      let workspace = await folder.start();
+      const { nodeId, writers } = await fill(workspace);
+      const dataFolder = dataOf(workspace);
       process.kill(serverOf(workspace).pid, 'SIGKILL');
-      expect(await workspace.ended()).toBe(1);
-      await writers.end();
-      expect(workspace.output).toContain('the database server ended');
-      expect(workspace.output).toContain('Start the workspace again');
+      await writers.refused();
+      await end(folder, workspace);
+      await Promise.all([workspace.ended(), writers.end()]);
+      while (serversOf(dataFolder).length > 0) await sleep(20);
 
       workspace = await folder.start();
       const kept = await contents(workspace, nodeId);
@@ -107,7 +202,7 @@ describe('a database server that is killed under a running workspace', () => {
       const before = writers.acknowledged.length;
       while (writers.acknowledged.length === before) await sleep(20);
       await writers.end();
-      for (const failure of writers.failures) expect(failure).toMatch(/^log: 503 .*"SERVICE_UNAVAILABLE"/s);
+      for (const failure of writers.failures) expect(failure).toMatch(/^503, again in 1: .*"SERVICE_UNAVAILABLE"/s);
       expect(writers.failures.join('')).not.toMatch(/postgres|SELECT|\/tmp/i);
       const kept = await contents(workspace, nodeId);
       expect(writers.acknowledged.filter((content) => !kept.has(content))).toEqual([]);
@@ -134,9 +229,9 @@ whereServersOutlive('a database server that outlived its workspace', () => {
       expect(isRunning(left.pid)).toBe(false);
       const kept = await contents(workspace, nodeId);
       expect(writers.acknowledged.filter((content) => !kept.has(content))).toEqual([]);
-      const [, dataFolder = ''] = / -D (\S+)/.exec(serverOf(workspace).command) ?? [];
+      const dataFolder = dataOf(workspace);
       await workspace.stop();
-      expect(listProcesses().filter((entry) => entry.command.includes(dataFolder))).toEqual([]);
+      expect(serversOf(dataFolder)).toEqual([]);
     },
     STORY_MS,
   );

@@ -15,6 +15,7 @@ import {
   updateUser,
   whoami,
 } from '@workspace-graph/contracts';
+import { expositionProblems, promtool, promtoolProblems } from '@workspace-graph/testing';
 import { callTool, connectMcp, ERAS, openListenStream, openSessionStream } from '../central/mcp-streams.js';
 import { RestClient } from '../central/rest-client.js';
 import { START_MS, WorkspaceFolder } from './workspace-process.js';
@@ -129,6 +130,14 @@ describe('the edge of a local workspace', () => {
       body: { code: 'ORIGIN_NOT_ALLOWED' },
     });
     expect(await raw('/mcp', { authorization, host: 'attacker.example' }, '{}')).toMatchObject({ status: 403 });
+  });
+
+  it('tells metrics by the rules of Prometheus [edge.metrics]', async () => {
+    await owner.call(listNodes, {});
+    const metrics = await (await fetch(new URL('/metrics', owner.url))).text();
+    expect(metrics).toContain('workspace_graph_operation_seconds_count{operation="list_nodes",outcome="ok"}');
+    expect(expositionProblems(metrics)).toEqual([]);
+    if (promtool) expect(promtoolProblems(metrics)).toBe('');
   });
 
   it('tells nobody without a credential which routes there are [identity.every-route-authenticated, identity.nothing-open-by-default]', async () => {

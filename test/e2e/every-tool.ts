@@ -39,6 +39,7 @@ export async function usePartTools(call: CallTool, area: string): Promise<void> 
   const duties: string[] = [];
   for (const title of ['First', 'Second'])
     duties.push(idOf(await call('svc_add_responsibility', { node_id: area, title, assignee_ids: [idOf(person)] })));
+  await call('svc_list_duties', { actor_id: idOf(person) });
   await call('svc_reorder_responsibilities', { node_id: area, responsibility_ids: duties.toReversed() });
   await call('svc_update_responsibility', { responsibility_id: duties[0], assignee_ids: [idOf(automation)] });
   for (const responsibility_id of duties) await call('svc_remove_responsibility', { responsibility_id });
@@ -64,6 +65,13 @@ export async function useReadingTools(call: CallTool, area: string): Promise<voi
   await call('svc_set_positions', { positions: [{ node_id: area, x: 1, y: 2 }] });
   await call('svc_list_audit', { target_id: area });
   await call('svc_whoami', {});
+}
+
+/** Finding people, and groups: `group` is the name of one. */
+export async function usePeopleTools(call: CallTool, group: string): Promise<void> {
+  await call('svc_list_users', { query: 'a' });
+  await call('svc_list_groups', { query: group });
+  await call('svc_list_group_members', { group_id: group });
 }
 
 /** The folder of a node, and its files. */

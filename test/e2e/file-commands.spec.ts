@@ -35,7 +35,7 @@ describe('files on the command line of a real workspace', () => {
     expect((await folder.svc(['files', 'read', NODE, 'resources/offer.md'])).stdout).toBe('Better');
 
     const preview = await folder.svc(['files', 'move', NODE, 'resources/offer.md', 'wip/', '--json']);
-    expect([preview.code, JSON.parse(preview.stdout)]).toMatchObject([1, { applied: false }]);
+    expect([preview.code, JSON.parse(preview.stdout)]).toMatchObject([0, { applied: false }]);
     expect(await json('files', 'move', NODE, 'resources/offer.md', 'wip/', '--yes')).toMatchObject({ applied: true });
     expect(readFileSync(join(mirror, 'wip/offer.md'), 'utf8')).toBe('Better');
 

@@ -1,13 +1,15 @@
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import {
   createMirror,
+  getNode,
   getSyncHealth,
   listFiles,
   listNodes,
   type OutputOf,
+  search,
   type TrackedFile,
 } from '@workspace-graph/contracts';
 import { hashesBelow, type SampleFiles, sampleFiles, sectionOf } from './sample-files.js';
@@ -58,7 +60,7 @@ async function bothSides(): Promise<{ disk: Map<string, string>; graph: Map<stri
   const disk = new Map<string, string>();
   for (const { node_id, local_path } of mirrors.values()) {
     for (const section of ['wip', 'outputs', 'resources'])
-      for (const [path, hash] of hashesBelow(join(local_path, section)))
+      for (const [path, hash] of hashesBelow(join(local_path ?? '', section)))
         disk.set(`${node_id} ${section}/${path}`, hash);
   }
   const files = await tracked();
@@ -85,7 +87,7 @@ describe('files in the folders of a local workspace', () => {
     for (const [key, mirror] of mirrors) {
       const source = sample.folders.get(key) ?? '';
       copied += hashesBelow(source).size;
-      cpSync(source, join(mirror.local_path, sectionOf(key)), { recursive: true });
+      cpSync(source, join(mirror.local_path ?? '', sectionOf(key)), { recursive: true });
     }
     expect(copied).toBeGreaterThan(500);
     await agree();
@@ -129,5 +131,29 @@ describe('files in the folders of a local workspace', () => {
     const after = await tracked(mirror?.node_id);
     expect(after.filter(({ id }) => !ids.has(id)).map(({ path }) => path)).toEqual([`${section}/new.md`]);
     expect(after).toHaveLength(before.length + 1);
+  });
+
+  it('are made, read and searched for by the path and the name of their node [graph.node.named-by-reference, graph.search.every-kind]', async () => {
+    const [mirror] = mirrors.values();
+    const node = await workspace.call(getNode, { node_id: mirror?.node_id ?? '' });
+    const path = relative(folder.root, mirror?.local_path ?? '')
+      .split(sep)
+      .join('/');
+    const base = `/nodes/${encodeURIComponent(path)}`;
+    expect(path.split('/')).toHaveLength(3);
+    expect(await (await workspace.fetch(base)).json()).toMatchObject({ id: node.id });
+    const form = new FormData();
+    form.set('file', new Blob(['by its path']), 'kwijibo report.md');
+    expect((await workspace.fetch(`${base}/files`, { method: 'POST', body: form })).status).toBe(201);
+    for (let made = 0; made < 20; made += 1) {
+      const body = JSON.stringify({ filename: `json ${made}.md`, content: `${made}` });
+      const headers = { 'content-type': 'application/json' };
+      expect((await workspace.fetch(`${base}/files`, { method: 'POST', body, headers })).status).toBe(201);
+    }
+    const read = await workspace.fetch(`/nodes/${encodeURIComponent(node.name)}/file?path=wip/kwijibo%20report.md`);
+    expect([read.status, await read.text()]).toEqual([200, 'by its path']);
+    const { items } = await workspace.call(search, { query: 'kwijibo' });
+    expect(items.map(({ kind, snippet }) => [kind, snippet])).toEqual([['file', 'wip/«kwijibo» report.md']]);
+    expect((await workspace.fetch('/nodes/nowhere/file?path=wip/x.md')).status).toBe(404);
   });
 });

@@ -2,7 +2,7 @@ import { operationsOf } from '@workspace-graph/contracts';
 import { openApiSuite } from '@workspace-graph/surfaces/testing';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
 
-const SEED = Number(process.env['SVC_TEST_SEED'] ?? Date.now());
+const SEED = Number(process.env['SVC_TEST_SEED'] ?? 20_261_122);
 
 /** They need a file that lies in the very node; test/e2e/files-agent.spec.ts has them carried out. */
 const OF_FILES = operationsOf(['device']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));

@@ -119,6 +119,26 @@ describe('a change that is sent again under its Idempotency-Key', () => {
     expect(again).toMatchObject({ status: 409, code: 'CONFLICT' });
     expect(JSON.stringify(again)).not.toContain(made.secret);
   });
+
+  it('is answered like a new one once its caller may see the node no more [access.hidden.no-kept-reply]', async () => {
+    const [node, user] = [
+      await project('Seen at first'),
+      await owner.call(createUser, { name: 'Will', max_scope: 'write' }),
+    ];
+    const { secret } = await owner.call(createToken, { label: 'Will', scope: 'write', user_id: user.id });
+    const writer = new RestClient(owner.url, secret);
+    const [key, event] = [randomUUID(), { node_id: node.id, kind: 'note' as const, content: 'While I could' }];
+    const first = await writer.call(logEvent, event, { 'idempotency-key': key });
+    expect(await writer.call(logEvent, event, { 'idempotency-key': key })).toEqual(first);
+    await owner.call(setAccess, { node_id: node.id, visibility: 'private' });
+    const fresh = { ...(await writer.refusal(logEvent, event)), request_id: '' };
+    expect(fresh).toMatchObject({ status: 404, code: 'NODE_NOT_FOUND' });
+    const again = await writer.refusal(logEvent, event, { 'idempotency-key': key });
+    expect({ ...again, request_id: '' }).toEqual(fresh);
+    await owner.call(purgeNode, { node_id: node.id, confirmed: true });
+    const purged = await writer.refusal(logEvent, event, { 'idempotency-key': key });
+    expect({ ...purged, request_id: '' }).toEqual(fresh);
+  });
 });
 
 describe('two who change the same node', () => {

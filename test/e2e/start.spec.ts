@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createNode, getNode, type Node } from '@workspace-graph/contracts';
 import { createEmptyDatabase, descendantsOf, listProcesses } from '@workspace-graph/testing';
 import pg from 'pg';
-import { canActAsNobody, NOBODY } from './small-disk.js';
+import { canActAsNobody, NOBODY } from './other-user.js';
 import { type CommandResult, START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const STORY_MS = 3 * START_MS;

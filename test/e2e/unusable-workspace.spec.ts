@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNode, type Node } from '@workspace-graph/contracts';
 import { createEmptyDatabase, freePort, listProcesses } from '@workspace-graph/testing';
-import { canActAsNobody, NOBODY } from './small-disk.js';
+import { canActAsNobody, NOBODY } from './other-user.js';
 import { type CommandResult, START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const STORY_MS = 4 * START_MS;
@@ -93,18 +93,16 @@ describe('a running workspace that cannot be used', () => {
   );
 
   it(
-    'is not locked out by revoking the credential in use unasked [cli.token.list-revoke]',
+    'is not locked out by revoking the credential in use [cli.token.list-revoke, identity.token.workspace-rotated]',
     async () => {
       await using folder = new WorkspaceFolder();
       const workspace = await folder.start();
       const { credential_id } = (await (await workspace.fetch('/me')).json()) as { credential_id: string };
       const asked = await folder.svc(['token', 'revoke', credential_id]);
-      expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('--yes')]);
+      expect([asked.code, asked.stdout]).toEqual([0, expect.stringContaining('--yes')]);
+      const refused = await folder.svc(['token', 'revoke', credential_id, '--yes']);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('svc token rotate`')]);
       expect((await workspace.fetch('/me')).status).toBe(200);
-      expect(told(await folder.svc(['token', 'revoke', credential_id, '--yes', '--json']))).toMatchObject({
-        exit: 0,
-        revoked: credential_id,
-      });
       expect((await folder.svc(['stop'])).code).toBe(0);
     },
     STORY_MS,

@@ -51,11 +51,12 @@ export interface HiddenFiles {
 }
 
 /** Lays files into folders and makes those the folders of nodes; waits until everything is known. */
-export async function layFiles({ root, manage }: RunningWorld): Promise<void> {
+export async function layFiles({ root, manage }: RunningWorld, organizationKey: string): Promise<void> {
   for (const [index, [folder, path, text]] of SEEN.entries())
     await lay(join(root, folder, path), text, new Date(Date.UTC(2024, 4, 1 + index)));
+  await lay(join(root, organizationKey, 'areas/tau-area/wip/tau.md'), 'Tau', new Date(Date.UTC(2024, 4, 20)));
   await symlink('/nowhere', join(root, FAILING));
-  for (const node_id of SEEN_NODES) await manage(createMirror, { node_id });
+  for (const node_id of [...SEEN_NODES, NODES.tau]) await manage(createMirror, { node_id });
   await until('the files are known', () => areKnown(manage), SETTLE_MS);
 }
 
@@ -63,7 +64,8 @@ async function areKnown(manage: RunningWorld['manage']): Promise<boolean> {
   const { failures, scans } = await manage(getSyncHealth, {});
   const { items } = await manage(listFiles, { node_id: NODES.beta });
   const { hits, indexing } = await manage(searchFiles, { query: 'zebra' });
-  const isRead = items.filter(({ sha256 }) => sha256 !== null).length === 3;
+  const { items: apart } = await manage(listFiles, { node_id: NODES.tau });
+  const isRead = [...items, ...apart].filter(({ sha256 }) => sha256 !== null).length === 4;
   const known = failures.length > 0 && scans.length === 0 && isRead;
   return known && indexing === 0 && hits.filter(({ node_id }) => SEEN_NODES.some((id) => id === node_id)).length === 4;
 }
@@ -74,6 +76,7 @@ export async function layHiddenFiles(world: RunningWorld, secrets: Secrets): Pro
   const elsewhere = join(root, 'hidden-elsewhere');
   await manage(createMirror, { node_id: secrets.below, custom_path: elsewhere });
   const { local_path } = await manage(createMirror, { node_id: secrets.area });
+  if (local_path === null) throw new Error('Who manages is told the folder');
   for (const folder of [elsewhere, local_path]) {
     await lay(join(folder, 'wip/other.md'), 'A secret plan for the zebra zebra zebra', new Date(Date.UTC(2024, 4, 3)));
     await symlink('/nowhere', join(folder, 'wip/link'));
@@ -123,7 +126,7 @@ export interface Hidden {
 
 /** Everything that can be asked about files and folders, of what is seen and of what is not. */
 export async function readFiles(ask: AskOperation, fetch: AskBytes, { secrets, files }: Hidden): Promise<void> {
-  const nodeIds = [NODES.beta, NODES.gamma, NODES.kappa, secrets.area, secrets.below, secrets.purged];
+  const nodeIds = [NODES.beta, NODES.gamma, NODES.kappa, NODES.tau, secrets.area, secrets.below, secrets.purged];
   for (const operation of [getSyncHealth, getOverview]) await ask(operation, {});
   for (const operation of [listMirrors, listTrash, listFiles]) {
     await ask(operation, {});
@@ -138,7 +141,7 @@ export async function readFiles(ask: AskOperation, fetch: AskBytes, { secrets, f
     for (const operation of [listFiles, listTrash, fileStatus, getSyncStatus, getNode, getContext])
       await ask(operation, { node_id });
     await ask(searchFiles, { query: 'zebra', node_id });
-    for (const path of ['wip/plan.md', 'wip/link']) await readOne({ ask, fetch, node_id, path });
+    for (const path of ['wip/plan.md', 'wip/link', 'wip/tau.md']) await readOne({ ask, fetch, node_id, path });
   }
   await ask(moveFile, { node_id: NODES.beta, file_id: files.tracked, new_filename: 'x.md' });
 }
@@ -160,7 +163,7 @@ async function readOne({ ask, fetch, node_id, path }: ReadOne): Promise<void> {
 /** What changes something, or tries to. */
 export async function changeFiles(ask: AskOperation, fetch: AskBytes, { secrets, files }: Hidden): Promise<void> {
   const sha = 'a'.repeat(64);
-  for (const node_id of [NODES.kappa, NODES.beta, secrets.area, secrets.purged]) {
+  for (const node_id of [NODES.kappa, NODES.beta, NODES.tau, secrets.area, secrets.purged]) {
     const path = 'wip/other.md';
     await ask(createFile, { node_id, filename: 'other.md', content: 'mine' });
     await ask(replaceText, { node_id, path, content: 'theirs', expected_sha256: sha });

@@ -10,9 +10,12 @@ import type { Role, Surface } from './surface.js';
 const SCOPES: Readonly<Record<Role, Scope>> = { reader: 'read', writer: 'write' };
 const SPEAKERS: Readonly<Record<Role, string>> = { reader: USERS.rita, writer: USERS.wil };
 
+/** Besides the roles, the person whose device it is, with a credential of scope write. */
+export type Speaker = Role | 'person';
+
 /** A workspace in a process of its own, with a credential of each role once the ground is laid. */
 export class RunningWorld implements AsyncDisposable {
-  private clients: Readonly<Record<Role | 'manager', RestClient>> | undefined;
+  private clients: Readonly<Record<Speaker | 'manager', RestClient>> | undefined;
 
   private constructor(
     readonly url: string,
@@ -47,12 +50,13 @@ export class RunningWorld implements AsyncDisposable {
       manager: await this.speaker(USERS.ada, 'manage'),
       reader: await this.speaker(SPEAKERS.reader, SCOPES.reader),
       writer: await this.speaker(SPEAKERS.writer, SCOPES.writer),
+      person: await this.speaker(undefined, 'write'),
     };
   }
 
   readonly manage: Surface['manage'] = (operation, input) => this.client('manager').call(operation, input);
 
-  client(role: Role | 'manager'): RestClient {
+  client(role: Speaker | 'manager'): RestClient {
     if (!this.clients) throw new Error('The ground is not laid');
     return this.clients[role];
   }
@@ -62,9 +66,14 @@ export class RunningWorld implements AsyncDisposable {
     await this.folder[Symbol.asyncDispose]();
   }
 
-  private async speaker(user_id: string, scope: Scope): Promise<RestClient> {
+  /** A credential of the user, of the workspace's own one without. */
+  private async speaker(user_id: string | undefined, scope: Scope): Promise<RestClient> {
     const owner = new RestClient(this.url, this.folder.token);
-    const { secret } = await owner.call(createToken, { label: 'of the story', scope, user_id });
+    const { secret } = await owner.call(createToken, {
+      label: 'of the story',
+      scope,
+      ...(user_id === undefined ? {} : { user_id }),
+    });
     return new RestClient(this.url, secret);
   }
 }

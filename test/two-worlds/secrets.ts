@@ -1,6 +1,7 @@
 import {
   addDataSource,
   addResponsibility,
+  addTool,
   archiveNode,
   changeGroupMembers,
   connect,
@@ -62,6 +63,7 @@ export async function plantSecrets(surface: Surface): Promise<Secrets> {
     ...own,
     type: 'project',
     name: 'Filler 3 secret',
+    owner_id: ACTORS.shy,
     parent_ids: [area.id, NODES.omega],
     health: 'off_track',
     goal: 'zebra zebra zebra',
@@ -105,8 +107,9 @@ export async function plantSecrets(surface: Surface): Promise<Secrets> {
   await manage(addResponsibility, {
     node_id: below.id,
     title: 'Herd the secret zebras',
-    assignee_ids: [ACTORS.placeholder],
+    assignee_ids: [ACTORS.placeholder, ACTORS.shy],
   });
+  await manage(addTool, { node_id: below.id, name: 'Zebra plan of secrets' });
   await manage(addDataSource, { node_id: below.id, name: 'Secret zebras', url: 'https://example.org/zebras' });
   await manage(setPositions, { positions: [area, below, broken].map((node) => ({ node_id: node.id, x: 5, y: 5 })) });
   await manage(archiveNode, { node_id: archived.id });

@@ -15,6 +15,7 @@ import {
   getSnapshot,
   listAccessRequests,
   listActors,
+  listDuties,
   listEdges,
   listEvents,
   listNodes,
@@ -34,17 +35,31 @@ import {
   whoami,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
-import { ACTORS, EVENT, FILLER, GROUND_SQL, NODES, RESPONSIBILITY, USERS } from './ground.js';
+import { ACTORS, EVENT, FILLER, groundSql, NODES, RESPONSIBILITY, USERS } from './ground.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
 import type { Role, Surface } from './surface.js';
 import { Transcript } from './transcript.js';
 
 const ROLES: readonly Role[] = ['reader', 'writer'];
+/** Paths and names of nodes that are seen, that are hidden in one world, and that never were. */
+const NAMES_OF_NODES = [
+  'acme',
+  'acme/areas/alpha-area',
+  'Alpha area',
+  'Filler 3',
+  'acme/areas/beta-secret',
+  'Beta secret',
+  'acme/projects/filler-3-secret',
+  'bravo-secret',
+  'Bravo secret',
+  'bravo-secret/areas/alpha-secret',
+  'acme/areas/never',
+];
 const ALL = { scope: 'global', status: NodeStatus.options } as const;
 
 /** Makes a world, with secrets or without, and asks it everything that its readers can ask; answers what they heard. */
 export async function tellWorld(surface: Surface, withSecrets: boolean): Promise<readonly string[]> {
-  await surface.sql(GROUND_SQL);
+  await surface.sql(groundSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   const teller = new Teller(surface, secrets);
   for (const role of ROLES) await teller.readAll(role);
@@ -113,7 +128,11 @@ class Teller {
     await this.ask(role, listNodes, { scope: 'global' });
     for (const order of ['name', 'created', 'updated']) await this.pages(role, listNodes, { ...ALL, order, limit: 3 });
     await this.pages(role, listActors, { limit: 2 });
-    for (const actor_id of Object.values(ACTORS)) await this.ask(role, getActor, { actor_id });
+    for (const actor_id of Object.values(ACTORS)) {
+      await this.ask(role, getActor, { actor_id });
+      await this.ask(role, listDuties, { actor_id, status: NodeStatus.options });
+    }
+    await this.pages(role, listDuties, { actor_id: ACTORS.placeholder, limit: 1 });
     for (const input of [{}, { text: 'be' }, { text: 'secret' }])
       await this.ask(role, suggestNodes, { text: '', limit: 5, ...input });
     await this.ask(role, whoami, {});
@@ -125,6 +144,14 @@ class Teller {
       await this.ask(role, getNode, { node_id });
       await this.ask(role, listEdges, { node_id, limit: 500 });
     }
+    for (const node_id of NAMES_OF_NODES) {
+      await this.ask(role, getNode, { node_id });
+      await this.ask(role, listNodes, { ...ALL, parent_id: node_id });
+    }
+    for (const user_id of ['Rita', 'Wil', 'Eve', 'Nobody'])
+      await this.ask(role, explainAccess, { node_id: 'Beta project', user_id });
+    for (const actor_id of ['Paul Placeholder', 'Zed the zebra keeper', 'Nobody'])
+      await this.ask(role, listDuties, { actor_id });
     await this.pages(role, listEdges, { node_id: NODES.alpha, limit: 2 });
     await this.ask(role, listEdges, { node_id: NODES.beta, direction: 'incoming', relation: 'related_to' });
   }
@@ -145,11 +172,28 @@ class Teller {
   }
 
   private async searches(role: Role): Promise<void> {
-    for (const query of ['zebra', 'secret', 'beta', 'filler', 'a', 'maxim zebras', 'told'])
+    for (const query of [
+      'zebra',
+      'secret',
+      'beta',
+      'filler',
+      'a',
+      'ze',
+      'maxim zebras',
+      'told',
+      'herd',
+      'paul',
+      'zed',
+      'plan',
+      'far.md',
+    ])
       await this.ask(role, search, { query, limit: 500 });
     for (const more of [
       { type: ['project'] },
       { include: ['event'] },
+      { include: ['actor'] },
+      { include: ['responsibility'] },
+      { include: ['data_source', 'tool', 'file'] },
       { organization_id: NODES.acme },
       { organization_id: this.secrets.organization },
     ]) {

@@ -8,6 +8,9 @@ const PRESENT = /(?!2024)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 /** A cursor tells the sort key of the last item, which may be of the present. */
 const CURSOR = /("next_cursor":\s*")([^"]+)"/g;
 
+/** The hash of an answer that is compared itself, in its ETag. */
+const HASH_OF_BODY = /(etag: (?:W\/)?"\d+\.)[\w-]{16}"/g;
+
 /** Everything that was answered, with what a run makes anew put under names that two runs share. */
 export class Transcript {
   readonly lines: string[] = [];
@@ -24,6 +27,7 @@ export class Transcript {
   private plain(text: string): string {
     return text
       .replace(CURSOR, (_, start: string, cursor: string) => `${start}${Buffer.from(cursor, 'base64url').toString()}"`)
+      .replace(HASH_OF_BODY, '$1<hash>"')
       .replace(PRESENT, '<now>')
       .replace(UUID, (id) => (OF_GROUND.test(id) ? id : this.nameOf(id)));
   }

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Bus, NatsBus } from '@workspace-graph/bus';
@@ -20,11 +21,12 @@ import { GatewayModule } from './gateway.module.js';
 /** The gateway of a central workspace: credentials, limits and surfaces; everything else is asked over NATS. */
 async function main(config: Config): Promise<void> {
   const logger = createProcessLogger('gateway', config);
-  const shutdown = new Shutdown({ graceMs: config.SVC_SHUTDOWN_GRACE_MS, logger });
+  const { SVC_SHUTDOWN_DELAY_MS: announceMs, SVC_SHUTDOWN_GRACE_MS: graceMs } = config;
+  const shutdown = new Shutdown({ announceMs, graceMs, logger });
   shutdown.listen();
   const metrics = new Metrics();
   const health = new Health(logger);
-  shutdown.add('refuse', 'readiness', () => health.stop());
+  shutdown.add('announce', 'readiness', () => health.stop());
   const tracing = await createTracing({
     ...(config.SVC_OTLP_URL ? { url: config.SVC_OTLP_URL } : {}),
     ratio: config.SVC_TRACE_RATIO,
@@ -42,9 +44,18 @@ async function main(config: Config): Promise<void> {
     new EdgeHttpAdapter(settings),
     { logger: new NestLogger(logger), abortOnError: false },
   );
+  shutdown.add('announce', 'connections', () => endIdleConnections(app, announceMs));
   shutdown.add('drain', 'http', () => app.close());
   await app.listen(config.SVC_PORT, config.SVC_HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
+}
+
+/** Those on which nothing was asked during the delay; every other one was told to close by its answers. */
+async function endIdleConnections(app: NestFastifyApplication, delayMs: number): Promise<void> {
+  await sleep(delayMs);
+  // Requests that have arrived by now are read first, and answered.
+  await setImmediate();
+  app.getHttpServer().closeIdleConnections();
 }
 
 function connectBus(config: Config, logger: Logger): Bus {

@@ -20,6 +20,7 @@ import {
   Shutdown,
 } from '@workspace-graph/platform';
 import { GraphSvcModule } from './graph-svc.module.js';
+import { serveOperations } from './serve-operations.js';
 import { migrateWhenReachable } from './wait-for-database.js';
 
 /** The graph service of a central workspace: operations over NATS, truth in PostgreSQL. */
@@ -72,7 +73,7 @@ async function main(config: Config): Promise<void> {
   shutdown.add('last', 'traces', () => tracing.close());
   registry.observe(observeOperations(metrics, tracing));
   registry.observe(logOperations(logger));
-  await serve(bus, registry, shutdown);
+  await serveOperations({ bus, registry, health, logger, shutdown });
   await publishEvents({ url, bus, logger, shutdown });
   wired = true;
   logger.info({ owners: registry.owners }, 'serving');
@@ -101,15 +102,6 @@ function connectBus(config: Config, logger: Logger): Bus {
     ...(config.SVC_NATS_USER ? { user: config.SVC_NATS_USER } : {}),
     ...(password ? { password } : {}),
   });
-}
-
-/** Each owner's operations, shared with the other instances of this service. */
-async function serve(bus: Bus, registry: OperationRegistry, shutdown: Shutdown): Promise<void> {
-  for (const owner of registry.owners) {
-    const operations = registry.operations.filter((operation) => operation.owner === owner);
-    const serving = await bus.serve(owner, operations, registry.dispatch);
-    shutdown.add('drain', `operations of ${owner}`, () => serving.stop());
-  }
 }
 
 async function publishEvents({

@@ -39,13 +39,21 @@ export interface CallContext {
 
 /**
  * Answers one call with the output, or with RawJson. `input` is what JSON makes of the caller's input, unvalidated.
- * A thrown ServiceError reaches the caller as it is; anything else is logged and reaches it as a bare INTERNAL.
+ * A thrown ServiceError reaches the caller as it is; anything else is logged and reaches it as a bare INTERNAL. A thrown
+ * Declined sends the call to another instance; its refusal reaches the caller when none takes the call for the grace.
  * The same call id may arrive again, here or at another instance: commands are applied once per call id.
  */
 export type Dispatch = (operation: Operation, input: unknown, context: CallContext) => Promise<unknown>;
 
 export interface Serving {
   readonly owner: Owner;
+  /**
+   * Takes no calls until `resume`: they go to other instances. Calls under way go on, but may be carried out by another
+   * instance meanwhile, under the same call id.
+   */
+  pause(): Promise<void>;
+  /** Resolves when calls can arrive again. Does nothing once stopped. */
+  resume(): Promise<void>;
   /** Takes no further calls, answers those received, and resolves when they are. A second call waits for the same end. */
   stop(): Promise<void>;
 }
@@ -71,9 +79,10 @@ export interface Bus {
    * Calls an operation and waits for its answer. Input and output pass through JSON: a Date arrives as text, undefined
    * members are dropped, a BigInt is INTERNAL. An answer that was RawJson arrives as RawJson.
    *
-   * A call that nobody has received is sent again for a short grace, then refused with SERVICE_UNAVAILABLE. A call that
-   * may have been received is sent again, under the same call id, until it is answered or its time is over (TIMEOUT);
-   * a read without a sign of life, no longer than that grace while nobody can be reached.
+   * A call that nobody has received, or that every instance declined, is sent again for a short grace, then refused with
+   * SERVICE_UNAVAILABLE. A call that may have been received is sent again, under the same call id, until it is answered
+   * or its time is over (TIMEOUT); a read without a sign of life, no longer than that grace while nobody can be reached.
+   * What is sent again goes to an instance that shows a sign of life, where there is one.
    *
    * @throws ServiceError and nothing else: the handler's, or PAYLOAD_TOO_LARGE (`details.limit_bytes`),
    * REQUEST_CANCELLED, SERVICE_UNAVAILABLE, TIMEOUT, INTERNAL

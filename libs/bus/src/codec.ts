@@ -1,9 +1,12 @@
 import { type ErrorBody, isErrorCode, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { internal, tooLarge } from './failures.js';
 
-/** How one call ended, as it travels: the JSON text of an output, text that must arrive unparsed, or an error body. */
+/**
+ * How one call ended, as it travels: the JSON text of an output, text that must arrive unparsed, or an error body;
+ * `declined` is an error of this instance alone.
+ */
 export interface Outcome {
-  readonly kind: 'json' | 'raw' | 'error';
+  readonly kind: 'json' | 'raw' | 'error' | 'declined';
   /** Text, or its UTF-8 bytes as they arrived. */
   readonly body: string | Uint8Array;
 }
@@ -47,10 +50,16 @@ export function settle(outcome: Outcome): unknown {
     case 'json':
       return orInternal(() => fromText(textOf(outcome.body)));
     case 'error':
-      throw toServiceError(orInternal(() => JSON.parse(textOf(outcome.body)) as ErrorBody));
+    case 'declined':
+      throw refusalOf(outcome.body);
     default:
       throw internal(outcome.kind satisfies never);
   }
+}
+
+/** The error of an outcome that is one. @throws ServiceError INTERNAL when it is not JSON */
+export function refusalOf(body: Outcome['body']): ServiceError {
+  return toServiceError(orInternal(() => JSON.parse(textOf(body)) as ErrorBody));
 }
 
 function toServiceError(body: ErrorBody): ServiceError {

@@ -1,5 +1,16 @@
 import { type Envelope, type Operation, type Owner, ServiceError } from '@workspace-graph/contracts';
 
+/**
+ * Thrown by a dispatch whose instance cannot carry a call out while another one may: it is not ready, or over a limit of
+ * its own. What it began must be undone or protected by the call id.
+ */
+export class Declined extends Error {
+  constructor(readonly refusal: ServiceError) {
+    super(refusal.message, { cause: refusal });
+    this.name = 'Declined';
+  }
+}
+
 export function tooLarge(what: 'request' | 'reply' | 'event', limitBytes: number): ServiceError {
   return new ServiceError('PAYLOAD_TOO_LARGE', `The ${what} is larger than ${limitBytes} bytes.`, {
     limit_bytes: limitBytes,

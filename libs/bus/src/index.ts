@@ -1,4 +1,5 @@
 export * from './bus.js';
+export { Declined } from './failures.js';
 export { InProcessHub } from './in-process/hub.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process.bus.js';
 export { NatsBus } from './nats/nats.bus.js';

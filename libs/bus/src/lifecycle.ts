@@ -40,7 +40,12 @@ export class Lifecycle {
 
   addServing(serving: Serving): Serving {
     this.servings.add(serving);
-    return { owner: serving.owner, stop: () => serving.stop().finally(() => this.servings.delete(serving)) };
+    return {
+      owner: serving.owner,
+      pause: () => serving.pause(),
+      resume: () => serving.resume(),
+      stop: () => serving.stop().finally(() => this.servings.delete(serving)),
+    };
   }
 
   addSubscription(subscription: Subscription): Subscription {

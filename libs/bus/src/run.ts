@@ -1,7 +1,7 @@
 import { type Envelope, type Operation, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import type { BusLogger, CallContext, Dispatch } from './bus.js';
 import { encodeError, encodeOutput, fromText, type Outcome } from './codec.js';
-import { internal, timedOut } from './failures.js';
+import { Declined, internal, timedOut } from './failures.js';
 
 const FAULT_STATUS = 500;
 
@@ -44,7 +44,10 @@ export class Run implements CallContext {
     try {
       return encodeOutput(await dispatch(this.operation, parseInput(text), this), replyBytes);
     } catch (error) {
-      return encodeError(this.asRefusal(error, logger), this.envelope.requestId, replyBytes);
+      const declined = error instanceof Declined;
+      const refusal = this.asRefusal(declined ? error.refusal : error, logger);
+      const outcome = encodeError(refusal, this.envelope.requestId, replyBytes);
+      return declined ? { ...outcome, kind: 'declined' } : outcome;
     }
   }
 

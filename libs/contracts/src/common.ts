@@ -9,12 +9,20 @@ export const Id = z
   .describe('UUID');
 export type Id = string;
 
-/** UTC, ISO 8601 with milliseconds and Z; input with any offset is accepted and normalised. */
-export const Timestamp = z.iso
-  .datetime({ offset: true, error: says('must be an ISO 8601 time such as 2026-05-04T10:00:00.000Z') })
+const TIME = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+const NO_TIME = says('must be an ISO 8601 time such as 2026-05-04T10:00:00.000Z, or a date such as 2026-05-04');
+
+/**
+ * UTC, ISO 8601 with milliseconds and Z; input with any offset is accepted and normalised, and a date alone means its
+ * first moment in UTC.
+ */
+export const Timestamp = z
+  .string({ error: NO_TIME })
+  .refine((value) => TIME.safeParse(value).success, { error: NO_TIME, abort: true })
   .overwrite(inUtc)
   .refine((value) => /^(?!0000)\d{4}-/.test(value), 'must lie between the years 0001 and 9999')
-  .describe('Time, ISO 8601, UTC, milliseconds');
+  .meta({ format: 'date-time' })
+  .describe('Time, ISO 8601, UTC, milliseconds; in requests a date alone is its first moment in UTC');
 export type Timestamp = string;
 
 const NO_CONTROL = /^[^\p{Cc}]*$/u;
@@ -46,6 +54,12 @@ export const plainText = (most: number) =>
 
 /** What a search or a filter looks for. */
 export const Query = plainText(200);
+
+/** A list in a request; a single value that stands for itself is a list of one. */
+export function listOf<T extends z.ZodType<unknown, string>>(item: T) {
+  const list = z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item));
+  return list as unknown as z.ZodType<z.output<T>[], z.input<T> | readonly z.input<T>[]>;
+}
 
 /** Version of a record. */
 export const Version = z.int().min(1).max(LIMITS.versionMax);

@@ -17,6 +17,7 @@ export const ERRORS = {
   HOST_NOT_ALLOWED: row(403, false, 'Call the service under a host name that its administrator has allowed.'),
   ORIGIN_NOT_ALLOWED: row(403, false, 'Call from an allowed web origin, or add this origin to the allow-list.'),
   ROUTE_NOT_FOUND: row(404, false, 'Check the method and path against the OpenAPI document.'),
+  METHOD_NOT_ALLOWED: row(405, false, 'Use a method that the Allow header names.'),
   NODE_NOT_FOUND: row(404, false, 'Check the node id, or ask for access to the node.'),
   EDGE_NOT_FOUND: row(404, false, 'Check the edge id.'),
   EVENT_NOT_FOUND: row(404, false, 'Check the event id.'),
@@ -41,6 +42,11 @@ export const ERRORS = {
   EDGE_CYCLE: row(409, false, 'Choose another parent: a node cannot belong to its own descendant.'),
   NAME_TAKEN: row(409, false, 'Choose another name.'),
   IN_USE: row(409, false, 'Remove the uses in details.uses, or name a replacement.'),
+  TOKEN_NOT_REVOCABLE: row(
+    409,
+    false,
+    'Replace it with `svc token rotate`: the new one is stored before this one ends.',
+  ),
   LOCAL_MODE_NO_REMOTE: row(409, false, 'A local workspace has no remote; use a central workspace.'),
   NO_MIRROR: row(409, false, 'Create the folder of the node on this device first.'),
   MIRROR_PATH_REFUSED: row(
@@ -52,10 +58,11 @@ export const ERRORS = {
   NOT_EDITABLE: row(415, false, 'Replace the file as a whole, by an upload of its bytes.'),
   NATIVE_FORMAT: row(415, false, 'Open the document in its cloud service, or take a snapshot of it.'),
   RANGE_NOT_SATISFIABLE: row(416, false, 'Ask for a range within details.size_bytes.'),
-  STORAGE_FULL: row(507, false, 'Free space on the disk of this device, then try again.'),
+  STORAGE_FULL: row(507, false, 'Free space on the disk that the message names, then try again.'),
   NOT_ACCEPTABLE: row(406, false, 'Accept a media type that the route offers.'),
   UNSUPPORTED_MEDIA_TYPE: row(415, false, 'Send the body as application/json.'),
   PAYLOAD_TOO_LARGE: row(413, false, 'Stay below details.limit_bytes.'),
+  HEADERS_TOO_LARGE: row(431, false, 'Send fewer or shorter headers: all together take at most 16 KiB.'),
   UPGRADE_REQUIRED: row(426, false, 'Open this path as a WebSocket.'),
   RATE_LIMITED: row(429, true, 'Wait for the number of seconds in Retry-After.'),
   REQUEST_CANCELLED: row(499, false, 'The caller gave the request up.'),
@@ -116,11 +123,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Builds VALIDATION_FAILED with one message that names the first fields. */
-export function validationFailed(issues: readonly ValidationIssue[]): ServiceError {
+/** Builds VALIDATION_FAILED with one message that names the first fields; `total` counts those that are not listed too. */
+export function validationFailed(issues: readonly ValidationIssue[], total: number = issues.length): ServiceError {
   const shown = issues.slice(0, 3).map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message));
-  const more = issues.length > shown.length ? ` (and ${issues.length - shown.length} more)` : '';
-  return new ServiceError('VALIDATION_FAILED', `${shown.join('; ')}${more}`, { issues });
+  const more = total > shown.length ? ` (and ${total - shown.length} more)` : '';
+  const count = total > issues.length ? { issue_count: total } : {};
+  return new ServiceError('VALIDATION_FAILED', `${shown.join('; ')}${more}`, { issues, ...count });
 }
 
 /** Narrows an unknown code, e.g. one that came over the wire from a newer peer. */

@@ -7,20 +7,26 @@ export const LIMITS = {
   bodyBytes: 1_048_576,
   /** Largest document that `import` takes. */
   importBytes: 256 * 1_048_576,
+  /** Largest record of such a document, as JSON text. */
+  importRecordBytes: 16 * 1_048_576,
+  /** Problems of a document that a refused import lists; it counts all of them. */
+  importIssues: 1_000,
   /** Largest request over the bus; a larger one is refused. */
   busRequestBytes: 1_000_000,
   /** Most nodes that one event names: their ids stay well below the largest message. */
   nodesPerEvent: 5_000,
   /** Largest reply over the bus. */
   busReplyBytes: 256 * 1_048_576,
+  /** That a call has in place of ids. */
+  referencesPerCall: 2_500,
   listDefault: 50,
   listMax: 500,
   contextDepthMax: 5,
   tokensMin: 500,
   tokensDefault: 8_000,
   tokensMax: 100_000,
-  /** What a token is taken for, of JSON. */
-  bytesPerToken: 4,
+  /** Of a file that is read. */
+  fileTokensDefault: 25_000,
   /** Edges of each direction in one node answer; the rest through list_edges. */
   nodeEdges: 100,
   /** Newest events in one node answer; the rest through list_events. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Scope } from './caller.js';
+import type { Scope, Via } from './caller.js';
 import type { ErrorCode } from './errors.js';
 
 /** The service that answers an operation. */
@@ -19,14 +19,16 @@ export interface RestBinding {
   readonly status?: number;
   /** Groups routes in the OpenAPI document. */
   readonly tag: string;
+  /** Inputs that mean nothing to a caller over REST; the document leaves them out. */
+  readonly unused?: readonly string[];
 }
 
 /** MCP binding: the tool's name is `svc_` + the operation's name unless told. */
 export interface McpBinding {
   readonly tool: `svc_${string}`;
   readonly title: string;
-  /** Changes that cannot be taken back by another call. */
-  readonly destructive?: boolean;
+  /** A change that only adds: nothing that is there is altered, moved or removed. */
+  readonly additive?: boolean;
   /** The answer is of use as a whole alone; it keeps to a limit of its own. */
   readonly whole?: boolean;
   /** Beside pages and a larger max_tokens, where to find what was left out of an answer. */
@@ -67,6 +69,7 @@ export const COMMON_ERRORS = [
   'HOST_NOT_ALLOWED',
   'ORIGIN_NOT_ALLOWED',
   'PAYLOAD_TOO_LARGE',
+  'HEADERS_TOO_LARGE',
   'RATE_LIMITED',
   'REQUEST_CANCELLED',
   'INTERNAL',
@@ -90,6 +93,12 @@ export function query<I extends ObjectSchema, O extends z.ZodType>(declaration: 
 /** Declares an operation that changes state. */
 export function command<I extends ObjectSchema, O extends z.ZodType>(declaration: Declaration<I, O>): Operation<I, O> {
   return { errors: [], timeoutMs: DEFAULT_TIMEOUT_MS, idempotent: false, ...declaration, readOnly: false };
+}
+
+/** What a caller calls an operation: the tool on MCP, method and path on REST. */
+export function nameOn(via: Via, { name, mcp, rest }: Operation): string {
+  if (via === 'mcp' && mcp) return mcp.tool;
+  return rest ? `${rest.method} ${rest.path}` : name;
 }
 
 /** What a caller passes. */

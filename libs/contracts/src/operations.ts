@@ -6,6 +6,7 @@ import * as status from './files/status.js';
 import * as access from './graph/access.js';
 import * as actors from './graph/actors.js';
 import * as carried from './graph/carried.js';
+import * as duties from './graph/duties.js';
 import * as edges from './graph/edges.js';
 import * as events from './graph/events.js';
 import * as nodes from './graph/nodes.js';
@@ -13,6 +14,7 @@ import * as reading from './graph/reading.js';
 import * as tokens from './identity/tokens.js';
 import * as users from './identity/users.js';
 import type { Operation, Owner } from './operation.js';
+import * as references from './references.js';
 import * as transfer from './transfer/transfer.js';
 
 /** Every operation of the product, by its name. */
@@ -22,10 +24,12 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   edges,
   events,
   actors,
+  duties,
   access,
   reading,
   users,
   tokens,
+  references,
   transfer,
   mirrors,
   fileOperations,

@@ -45,6 +45,11 @@ describe('what is wrong with an input', () => {
     [z.int().min(2), 1, 'must be at least 2'],
     [z.number().lt(2), 2, 'must be less than 2'],
     [z.strictObject({}), { more: 1, 'a b': 2 }, 'has no field "more", "a b"'],
+    [
+      z.strictObject({ a: z.int().optional(), b: z.int().optional() }),
+      { c: 1 },
+      'has no field "c"; its fields are a, b',
+    ],
     [z.union([z.string(), z.number()]), true, 'has none of the forms that are allowed here'],
     [z.string().regex(/^a$/), 'b', 'has not the form that is asked for here'],
   ])('is told in words, case %#', (schema, value, message) => {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type ValidationIssue, validationFailed } from './errors.js';
 
 type Issue = z.core.$ZodRawIssue;
@@ -46,7 +46,7 @@ function whatIsWrong(issue: Issue): string | undefined {
     case 'too_small':
       return `must ${sizeOf(issue, issue.minimum, issue.inclusive === false ? 'more than' : 'at least')}`;
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}${fieldsOf(issue)}`;
     case 'invalid_union':
       return 'has none of the forms that are allowed here';
     case 'invalid_format':
@@ -54,6 +54,12 @@ function whatIsWrong(issue: Issue): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The fields that there are instead of one that nobody knows. */
+function fieldsOf({ inst }: Issue): string {
+  const fields = inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
+  return fields.length > 0 ? `; its fields are ${fields.join(', ')}` : '';
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -9,7 +9,8 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
-import { type Database, STATEMENT_MS } from './database.js';
+import type pg from 'pg';
+import { type Database, inTransaction, STATEMENT_MS } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 import type { Prisma } from './generated/client.js';
 import { type Statement, statement } from './statement.js';
@@ -47,8 +48,13 @@ export class UnconfirmedChange extends Error {
   }
 }
 
-/** What carries the statements of a transaction out. */
-interface StatementRunner {
+/** Where rows are read: one connection, or any of the pool. */
+export interface RowSource {
+  rows<T extends Record<string, unknown>>(sql: Statement, values: readonly unknown[]): Promise<T[]>;
+}
+
+/** What carries statements out, on one connection. */
+export interface StatementRunner {
   rows<T>(sql: Statement, values: readonly unknown[]): Promise<T[]>;
   execute(sql: Statement, values: readonly unknown[]): Promise<number>;
 }
@@ -57,6 +63,7 @@ interface StatementRunner {
 export class SqlTransaction {
   private readonly audits: AuditRecord[] = [];
   private readonly events: { type: BusEventType; payload: unknown }[] = [];
+  private readonly sights = new Set<string>();
 
   constructor(
     private readonly runner: StatementRunner,
@@ -80,6 +87,15 @@ export class SqlTransaction {
   /** Adds a line to the audit trail; written with the transaction. */
   audit(record: AuditRecord): void {
     this.audits.push(record);
+  }
+
+  /**
+   * Notes nodes that the caller must see to be told the reply. A repeated call is answered with the kept reply only while
+   * the caller sees all of them. To be called wherever a command has found that the caller sees a node; a node that the
+   * command itself removes is left out, so that its removal can be repeated.
+   */
+  restOn(...nodeIds: readonly string[]): void {
+    for (const nodeId of nodeIds) this.sights.add(nodeId);
   }
 
   /** Tells the other services after the commit. */
@@ -109,6 +125,7 @@ export class SqlTransaction {
       operation.name,
       requestHash(this.context),
       keepReply ? toJsonText(reply) : null,
+      [...this.sights],
     ]);
   }
 }
@@ -131,7 +148,9 @@ export class Transaction extends SqlTransaction {
 
 /**
  * Runs a change as one transaction: all of it with its audit lines and events, or nothing. A call id that was applied
- * before is not applied again: its first reply is answered.
+ * before is not applied again: its first reply is answered while the caller sees every node that it rests on
+ * (`SqlTransaction.restOn`). When one of them is hidden from the caller by now, or purged, the answer is that of a new
+ * call; where a new call would be carried out, CONFLICT.
  */
 export async function runCommand<R>(
   database: Database,
@@ -162,51 +181,105 @@ export async function runSqlCommand<R>(
   options: CommandOptions = {},
 ): Promise<R | RawJson> {
   return appliedOnce(database, context, () =>
-    database.transaction(async (client) => {
-      const runner: StatementRunner = {
-        rows: async <T>(sql: Statement, values: readonly unknown[]) =>
-          (await client.query({ name: sql.name, text: sql.text, values: [...values] })).rows as T[],
-        execute: async (sql, values) =>
-          (await client.query({ name: sql.name, text: sql.text, values: [...values] })).rowCount ?? 0,
-      };
-      const tx = new SqlTransaction(runner, context);
-      const reply = await work(tx);
-      await tx.flush(reply, options.keepReply ?? true);
-      return reply;
-    }, options.timeoutMs),
+    database.transaction((client) => carryOut(runnerOn(client), context, work, options), options.timeoutMs),
   );
 }
 
-/** Carries a change out; when it fails because this call was applied before, answers as then. */
+/** A change that is prepared at length before its transaction begins. */
+export interface PreparedWork<P, R> {
+  /** Runs outside the transaction, on its connection: what it keeps in temporary tables is there for `change`. */
+  prepare(runner: StatementRunner): Promise<P>;
+  change(tx: SqlTransaction, prepared: P): Promise<R>;
+}
+
+/**
+ * As `runSqlCommand`, for a change whose preparation takes long. The connection belongs to it alone, and is closed when
+ * the caller gives up. The same call elsewhere waits before it does any work until this one has ended; it then answers
+ * what this one did, or goes on in its place.
+ */
+export async function runPreparedCommand<P, R>(
+  database: Database,
+  context: CommandContext & { readonly signal: AbortSignal },
+  { prepare, change }: PreparedWork<P, R>,
+  timeoutMs: number,
+): Promise<R | RawJson> {
+  return appliedOnce(database, context, () =>
+    database.session(async (client) => {
+      const runner = runnerOn(client);
+      await client.query(`SET statement_timeout = ${timeoutMs}; SET idle_session_timeout = ${IDLE_SESSION_MS}`);
+      await runner.execute(LOCK_CALL, [context.envelope.callId]);
+      const applied = await findApplied(runner, context);
+      if (applied === 'unseen') throw notRepeated();
+      if (applied) return applied;
+      const prepared = await prepare(runner);
+      return inTransaction(client, () => carryOut(runner, context, (tx) => change(tx, prepared)), timeoutMs);
+    }, context.signal),
+  );
+}
+
+function runnerOn(client: pg.PoolClient): StatementRunner {
+  const query = ({ name, text }: Statement, values: readonly unknown[]) =>
+    client.query({ name, text, values: [...values] });
+  return {
+    rows: async <T>(sql: Statement, values: readonly unknown[]) => (await query(sql, values)).rows as T[],
+    execute: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
+  };
+}
+
+async function carryOut<R>(
+  runner: StatementRunner,
+  context: CommandContext,
+  work: (tx: SqlTransaction) => Promise<R>,
+  { keepReply = true }: CommandOptions = {},
+): Promise<R> {
+  const tx = new SqlTransaction(runner, context);
+  const reply = await work(tx);
+  await tx.flush(reply, keepReply);
+  return reply;
+}
+
+/**
+ * Carries a change out; when it fails because this call was applied before, answers as then. The attempt looks at the
+ * caller's access like any other call, so its refusal is what somebody who may not be told the kept reply is told.
+ */
 async function appliedOnce<R>(
   database: Database,
   context: CommandContext,
-  carryOut: () => Promise<R>,
+  attempt: () => Promise<R>,
 ): Promise<R | RawJson> {
   try {
-    return await carryOut();
+    return await attempt();
   } catch (error) {
     if (error instanceof UnconfirmedChange) return error.reply as R;
     const applied = await findApplied(database, context);
-    if (applied) return applied;
-    throw translateDatabaseError(error);
+    if (applied instanceof RawJson) return applied;
+    const refusal = translateDatabaseError(error);
+    if (applied === 'unseen' && !(refusal instanceof ServiceError)) throw notRepeated();
+    throw refusal;
   }
 }
 
 /**
- * The reply of a call that was applied before; null for a new one.
+ * The reply of a call that was applied before; null for a new one, `unseen` when the reply rests on a node that the
+ * caller does not see. Both are decided in one statement.
  * @throws ServiceError CONFLICT for a reply that is not kept, and for another request under the same call id
  */
-async function findApplied(database: Database, context: CommandContext): Promise<RawJson | null> {
-  const row = await database.row<{ reply: string | null; same: boolean }>(FIND_APPLIED, [
+async function findApplied(source: RowSource, context: CommandContext): Promise<RawJson | 'unseen' | null> {
+  const [row] = await source.rows<{ reply: string | null; same: boolean; seen: boolean }>(FIND_APPLIED, [
     context.envelope.callId,
     requestHash(context),
+    context.caller.user_id,
+    context.caller.scope === 'manage',
   ]);
   if (!row) return null;
   if (!row.same) throw new ServiceError('CONFLICT', 'Another request was carried out under the id of this call.');
-  if (row.reply === null)
-    throw new ServiceError('CONFLICT', 'This call was carried out before; its reply is not repeated.');
+  if (!row.seen) return 'unseen';
+  if (row.reply === null) throw notRepeated();
   return new RawJson(row.reply);
+}
+
+function notRepeated(): ServiceError {
+  return new ServiceError('CONFLICT', 'This call was carried out before; its reply is not repeated.');
 }
 
 /** Tells requests apart, and callers: a credential that sees less gets nothing of a reply to one that sees everything. */
@@ -219,10 +292,19 @@ function toJsonText(reply: unknown): string {
   return reply instanceof RawJson ? reply.text : JSON.stringify(reply ?? null);
 }
 
+/** A process that has stopped without a word lets go of what its session holds after this time. */
+const IDLE_SESSION_MS = 60_000;
+
+/** Until the session ends. */
+const LOCK_CALL = statement('command.lock_call', `SELECT pg_advisory_lock(7302, hashtext($1::text))`);
+
 const FIND_APPLIED = statement(
   'command.find_applied',
   `
-  SELECT reply::text AS reply, request_sha256 = $2::bytea AS same FROM outbox.applied_call WHERE call_id = $1`,
+  SELECT c.reply::text AS reply, c.request_sha256 = $2::bytea AS same, NOT EXISTS (
+    SELECT FROM unnest(c.rests_on) AS n(id) WHERE NOT EXISTS (SELECT FROM graph.visible_node($3::uuid, $4::boolean) v WHERE v.id = n.id)
+  ) AS seen
+  FROM outbox.applied_call c WHERE c.call_id = $1`,
 );
 
 interface RecordParameters {
@@ -234,7 +316,7 @@ interface RecordParameters {
   readonly requestHash: string;
 }
 
-/** CTEs that write what `change` tells in its columns `audits`, `events` (arrays) and `reply`. */
+/** CTEs that write what `change` tells in its columns `audits`, `events` (arrays), `reply` and `rests_on` (nodes). */
 const recordSql = (at: RecordParameters): string => `
   audited AS (
     INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id)
@@ -244,8 +326,8 @@ const recordSql = (at: RecordParameters): string => `
     INSERT INTO outbox.event (id, type, payload)
     SELECT e.id, e.type, e.payload FROM change c, jsonb_to_recordset(c.events) AS e(id uuid, type text, payload jsonb)
   ), applied AS (
-    INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply)
-    SELECT ${at.callId}, ${at.operation}, ${at.requestHash}, c.reply::jsonb FROM change c
+    INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply, rests_on)
+    SELECT ${at.callId}, ${at.operation}, ${at.requestHash}, c.reply::jsonb, c.rests_on FROM change c
   )`;
 
 const RECORD_PARAMETERS: RecordParameters = {
@@ -260,7 +342,7 @@ const RECORD_PARAMETERS: RecordParameters = {
 const FLUSH = statement(
   'command.flush',
   `
-  WITH change AS (SELECT $1::jsonb AS audits, $2::jsonb AS events, $9::text AS reply),
+  WITH change AS (SELECT $1::jsonb AS audits, $2::jsonb AS events, $9::text AS reply, $10::uuid[] AS rests_on),
   ${recordSql(RECORD_PARAMETERS)}
   SELECT 1`,
 );
@@ -268,7 +350,7 @@ const FLUSH = statement(
 /**
  * Declares a change that is one statement, for writes so frequent that a transaction's round trips count. `work` are
  * CTEs of which one is named `change`: at most one row with `reply` (json), `audits` and `events` (jsonb arrays of
- * objects as in `recordSql`). `refusal` is the SQL of a code that tells why there is no change. Parameters: $1 user, $2
+ * objects as in `recordSql`) and `rests_on` (uuid array, as of `SqlTransaction.restOn`). `refusal` is the SQL of a code that tells why there is no change. Parameters: $1 user, $2
  * sees all, $3 author, $9 and $10 fresh ids for the audit line and the event, $11 and on its own.
  */
 export function commandStatement(operation: string, work: string, refusal = 'NULL::text'): Statement {

@@ -29,7 +29,6 @@ describe('a failure of the database', () => {
 
   it.each([
     ['a deadlock', '40P01'],
-    ['a full disk', '53100'],
     ['no free connection', '53300'],
     ['a statement that was ended', '57014'],
     ['a server that stops', '57P01'],
@@ -38,6 +37,10 @@ describe('a failure of the database', () => {
     ['a connection that failed', '08006'],
   ])('such as %s can be tried again', (_what, code) => {
     expect(codeOf(Object.assign(new Error('refused'), { code }))).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  it('that is a full disk is told as that', () => {
+    expect(codeOf(Object.assign(new Error('no room'), { code: '53100' }))).toBe('STORAGE_FULL');
   });
 
   it('that is a fault of ours stays what it is', () => {

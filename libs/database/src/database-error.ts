@@ -53,9 +53,11 @@ export function translateDatabaseError(error: unknown): unknown {
     const found = CONSTRAINTS[constraintOf(at)];
     if (found) return found();
     if (isTransient(codeOf(at)) || isLostConnection(at)) {
-      const what =
-        codeOf(at) === DISK_FULL ? 'The disk of the database is full.' : 'The database is busy or restarting.';
-      return new ServiceError('SERVICE_UNAVAILABLE', what, undefined, { cause: error });
+      if (codeOf(at) === DISK_FULL)
+        return new ServiceError('STORAGE_FULL', 'The disk of the database is full.', undefined, { cause: error });
+      return new ServiceError('SERVICE_UNAVAILABLE', 'The database is busy or restarting.', undefined, {
+        cause: error,
+      });
     }
   }
   return error;

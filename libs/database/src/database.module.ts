@@ -1,16 +1,24 @@
 import { type DynamicModule, Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceError } from '@workspace-graph/contracts';
 import { type OperationObserver, OperationRegistry } from '@workspace-graph/platform';
 import { Database, type DatabaseOptions } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 
 /** What reaches the caller of an operation is an error of ours, also where a handler asked through Prisma itself. */
-const translating: OperationObserver = async (_operation, _context, run) => {
-  try {
-    return await run();
-  } catch (error) {
-    throw translateDatabaseError(error);
-  }
-};
+function translating(unavailable: () => ServiceError | null): OperationObserver {
+  return async (_operation, _context, run) => {
+    try {
+      return await run();
+    } catch (error) {
+      const told = translateDatabaseError(error);
+      throw (isUnavailable(told) ? unavailable() : null) ?? told;
+    }
+  };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
+}
 
 /** Provides the one Database of a process and closes it last. Needs OperationsModule. */
 @Global()
@@ -20,7 +28,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     private readonly database: Database,
     registry: OperationRegistry,
   ) {
-    registry.observe(translating);
+    registry.observe(translating(() => database.unavailable()));
   }
 
   static forRoot(options: DatabaseOptions): DynamicModule {

@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { RawJson } from '@workspace-graph/contracts';
+import { RawJson, type ServiceError } from '@workspace-graph/contracts';
 import pg from 'pg';
 import { translateDatabaseError } from './database-error.js';
 import { PrismaClient } from './generated/client.js';
@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   /** Most connections of this process. */
   readonly poolSize?: number;
   readonly applicationName?: string;
+  /** What is known of a database that cannot be used right now; told instead of SERVICE_UNAVAILABLE's usual words. */
+  readonly unavailable?: () => ServiceError | null;
   /** Called with errors of idle connections, which the pool replaces by itself. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -31,7 +33,7 @@ export class Database {
   /** One connection that no work waits for. */
   private readonly pulse: pg.Pool;
 
-  constructor(options: DatabaseOptions) {
+  constructor(private readonly options: DatabaseOptions) {
     this.pool = new pg.Pool({
       connectionString: options.url,
       max: options.poolSize ?? 10,
@@ -94,12 +96,7 @@ export class Database {
     };
     client.on('error', remember);
     try {
-      await client.query(`BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}`);
-      const result = await work(client);
-      const { command } = await client.query('COMMIT');
-      // A transaction in which a statement failed ends so, without an error.
-      if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its end');
-      return result;
+      return await inTransaction(client, work, timeoutMs);
     } catch (error) {
       // What broke the connection tells more than the statement that found it broken.
       const reason = lost ?? error;
@@ -112,6 +109,38 @@ export class Database {
     }
   }
 
+  /**
+   * Runs work on a connection of its own, which is closed afterwards with all that it holds: temporary tables, locks,
+   * settings. An abort of `signal` closes it at once and ends what runs there. @throws the signal's reason
+   */
+  async session<R>(work: (client: pg.PoolClient) => Promise<R>, signal?: AbortSignal): Promise<R> {
+    signal?.throwIfAborted();
+    const client = await this.pool.connect();
+    let isOpen = true;
+    const close = (): void => {
+      if (isOpen) client.release(true);
+      isOpen = false;
+    };
+    // The statement under way fails with it too; unheard it would end the process.
+    client.on('error', close);
+    signal?.addEventListener('abort', close, { once: true });
+    try {
+      return await work(client);
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      signal?.removeEventListener('abort', close);
+      // Locks are let go of before anybody hears of the end.
+      if (isOpen) await client.query('ROLLBACK').catch(() => undefined);
+      close();
+    }
+  }
+
+  /** What is known of a database that cannot be used right now; null when nothing is. */
+  unavailable(): ServiceError | null {
+    return this.options.unavailable?.() ?? null;
+  }
+
   /** Resolves when the database answers, however busy the pool is. @throws the driver's error */
   async ping(): Promise<void> {
     await this.pulse.query('SELECT 1');
@@ -121,4 +150,18 @@ export class Database {
     await this.prisma.$disconnect();
     await Promise.all([this.pool, this.pulse].map((pool) => (pool.ended ? Promise.resolve() : pool.end())));
   }
+}
+
+/** Commits when the work ends. What it throws leaves the transaction open: the caller rolls back or closes the connection. */
+export async function inTransaction<R>(
+  client: pg.PoolClient,
+  work: (client: pg.PoolClient) => Promise<R>,
+  timeoutMs: number,
+): Promise<R> {
+  await client.query(`BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}`);
+  const result = await work(client);
+  const { command } = await client.query('COMMIT');
+  // A transaction in which a statement failed ends so, without an error.
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its end');
+  return result;
 }

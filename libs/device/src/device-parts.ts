@@ -1,6 +1,7 @@
 import type { Bus } from '@workspace-graph/bus';
 import type { Logger } from '@workspace-graph/platform';
 import type { NodeLocks } from './locks/node-locks.js';
+import type { LocalPaths } from './node-paths/local-paths.js';
 import type { FileService } from './records/file-service.js';
 import type { TrackedFiles } from './records/tracked-files.js';
 import type { DeviceStore } from './store/device-store.js';
@@ -8,6 +9,8 @@ import type { DeviceStore } from './store/device-store.js';
 export interface DeviceSettings {
   /** Absolute path of the workspace; mirrors without a path of their own lie in it. */
   readonly root: string;
+  /** Id of the user whose device this is; null while nobody is known. */
+  readonly personId: () => string | null;
   /** The folder `.svc` in it, where registry, trash, projections and the search index lie. */
   readonly own: string;
   readonly watch: boolean;
@@ -28,6 +31,7 @@ export interface DeviceParts {
   readonly service: FileService;
   readonly files: TrackedFiles;
   readonly locks: NodeLocks;
+  readonly localPaths: LocalPaths;
   readonly logger: Logger;
 }
 

@@ -9,7 +9,7 @@ import { FileChanges } from './files/file-changes.js';
 import { NodeLocks } from './locks/node-locks.js';
 import { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
 import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
-import { Mirrors } from './mirrors/mirrors.js';
+import { LocalPaths } from './node-paths/local-paths.js';
 import { Projections } from './projections/projections.js';
 import { READING_PROVIDERS } from './reading/reading.providers.js';
 import { FileService } from './records/file-service.js';
@@ -45,7 +45,7 @@ export class DeviceModule implements OnApplicationShutdown {
         ...FILE_PROVIDERS,
         ...WATCHER_PROVIDERS,
       ],
-      exports: [DEVICE_PARTS, Mirrors, MirrorConfigs, FileContents, FileChanges, Projections],
+      exports: [DEVICE_PARTS, MirrorConfigs, FileContents, FileChanges, Projections],
     };
   }
 
@@ -60,5 +60,14 @@ export class DeviceModule implements OnApplicationShutdown {
 function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
   const store = DeviceStore.open(join(settings.own, 'sync.db'));
   const service = new FileService(bus);
-  return { settings, bus, logger, store, service, files: new TrackedFiles(service, store), locks: new NodeLocks() };
+  return {
+    settings,
+    bus,
+    logger,
+    store,
+    service,
+    files: new TrackedFiles(service, store),
+    locks: new NodeLocks(),
+    localPaths: new LocalPaths({ settings, store, service }),
+  };
 }

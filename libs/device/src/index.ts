@@ -2,6 +2,5 @@ export { type ContentTarget, FileContents, type OpenContent } from './content/fi
 export { DeviceModule, type DeviceOptions } from './device.module.js';
 export { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
 export { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
-export { Mirrors } from './mirrors/mirrors.js';
 export { withLocalPaths } from './node-paths/with-local-paths.js';
 export { Projections } from './projections/projections.js';

@@ -10,3 +10,4 @@ export * from './graph/links.js';
 export * from './graph/snippet.js';
 export * from './graph/sync-key.js';
 export * from './json-depth.js';
+export * from './tokens/estimate-tokens.js';

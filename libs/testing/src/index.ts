@@ -1,4 +1,4 @@
-export { type Central, type CentralOptions, startCentral } from './central/central.js';
+export { type Central, type CentralOptions, type ContainerStart, startCentral } from './central/central.js';
 export { CentralProcess } from './central/central-process.js';
 export { applyMigrations } from './database/apply-migrations.js';
 export {
@@ -16,11 +16,15 @@ export {
   type LargeGraphOptions,
   readLargeGraph,
 } from './large-graph.js';
+export { expositionProblems } from './metrics/exposition.js';
+export { promtool, promtoolProblems } from './metrics/promtool.js';
 export { expectNoOrphans, type OrphanCheck } from './orphans.js';
 export { freePort } from './ports.js';
 export { descendantsOf, isRunning, listProcesses, type ProcessInfo, processGroup } from './processes.js';
+export { findOnPath } from './servers/binaries.js';
 export { type NatsOptions, type NatsServer, startNats } from './servers/nats.js';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './servers/postgres.js';
 export { type RedisOptions, type RedisServer, startRedis } from './servers/redis.js';
 export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';
 export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';
+export { SmallDisk } from './small-disk.js';

@@ -3,6 +3,8 @@ import { NODE_READ } from './node-read.js';
 
 const TYPES = `ARRAY['organization', 'area', 'process', 'project', 'principle']`;
 const RELATIONS = `(VALUES ('belongs_to'), ('related_to'), ('applies'), ('informed_by')) r(relation)`;
+/** Of a health that is not well, at most a hundred characters. */
+const NOTE = `CASE WHEN n.health <> 'on_track' THEN CASE WHEN length(n.health_note) > 100 THEN left(n.health_note, 100) || '…' ELSE n.health_note END END`;
 /** The product's lines are written without spaces; so many at most are in one. */
 const SPACES = 100;
 const shown = (alias: string): string => `${isSeen(alias)} AND ${alias}.status <> 'archived'`;
@@ -57,7 +59,7 @@ export const context = (depth: number): string => {
   ${levels.map(step).join(',')},
   line AS MATERIALIZED (
     SELECT n.*, l.depth, l.place, json_build_object('id', n.id, 'type', n.type, 'name', n.name, 'lifecycle', n.lifecycle,
-        'health', n.health, 'depth', l.depth, 'via', l.via, 'owner', w.name)::text AS outline
+        'health', n.health, 'health_note', ${NOTE}, 'depth', l.depth, 'via', l.via, 'owner', w.name)::text AS outline
     FROM (${levels.map((level) => `SELECT * FROM level${level}`).join(' UNION ALL ')}) l
       JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor w ON w.id = n.owner_id
     ORDER BY l.depth, l.place LIMIT $3::int

@@ -100,6 +100,7 @@ async function openDevice(root: string): Promise<OpenDevice> {
     debounceMs: 300,
     failuresPerNode: 50,
     trashDays: 30,
+    personId: () => null,
     mcpUrl: () => 'http://127.0.0.1/mcp',
   };
   const application = await Test.createTestingModule({

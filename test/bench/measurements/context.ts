@@ -4,9 +4,9 @@ import type { World } from '../world.js';
 import type { Measurement, Pair, Row, Target } from './measurement.js';
 import { comparable } from './node-read.js';
 
-/** What the default of max_tokens comes to: bytes of the answer, and lines of an outline that can fit at most. */
-const MOST_BYTES = LIMITS.tokensDefault * LIMITS.bytesPerToken;
-const MOST_NODES = Math.ceil(MOST_BYTES / 230);
+/** Nodes that are looked at by default, and bytes that their lines and the details may have. */
+const MOST_NODES = 500;
+const MOST_BYTES = LIMITS.tokensDefault * 6 + MOST_NODES * 230;
 
 type Answer = OutputOf<typeof getContext>;
 

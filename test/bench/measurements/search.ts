@@ -11,13 +11,16 @@ export const search: Measurement = {
   title: 'search, 50 hits',
   target: {},
   plan: ({ world }) => ({
-    calls: world.searches.map((query) => ({ operation, input: { query, limit: PAGE } })),
+    calls: world.searches.map((query) => ({
+      operation,
+      input: { query, limit: PAGE, include: ['node', 'event'] as const },
+    })),
     baseline: { text: SEARCH, shots: world.searches.map((query) => ({ values: [world.userId, ...asked(query)] })) },
     pair: (answer, rows) => {
       const { items, next_cursor } = answer as OutputOf<typeof operation>;
       return {
         product: {
-          hits: items.map((hit) => [hit.node.id, hit.node.name, hit.event_id, hit.matched, hit.score.toFixed(6)]),
+          hits: items.map((hit) => [hit.node?.id, hit.node?.name, hit.item_id, hit.matched, hit.score.toFixed(6)]),
           more: next_cursor !== null,
         },
         bare: { hits: rows.slice(0, PAGE).map(hitOf), more: rows.length > PAGE },

@@ -1,15 +1,12 @@
 import type { ErrorBody } from '@workspace-graph/contracts';
-
-/** Exit codes of the command. */
-export const EXIT = { done: 0, failed: 1, usage: 2, notRunning: 3 } as const;
+import { type AnyCode, CLI_CODES, EXIT, isCliCode } from './codes.js';
 
 /** A failure that the command explains and ends with. */
 export class CliError extends Error {
   constructor(
-    readonly code: string,
+    readonly code: AnyCode,
     message: string,
     readonly options: {
-      readonly exitCode?: number;
       readonly hint?: string;
       readonly body?: ErrorBody;
       /** Of the HTTP answer, where there was one. */
@@ -26,7 +23,7 @@ export class CliError extends Error {
   }
 
   get exitCode(): number {
-    return this.options.exitCode ?? EXIT.failed;
+    return isCliCode(this.code) ? CLI_CODES[this.code].exit : EXIT.failed;
   }
 
   /** The error object for --json: the service's own where there is one. */
@@ -39,7 +36,6 @@ export class CliError extends Error {
 
 export function notRunning(root: string): CliError {
   return new CliError('WORKSPACE_NOT_RUNNING', `No workspace runs for ${root}.`, {
-    exitCode: EXIT.notRunning,
     hint: 'Start it with `svc start`, or set SVC_URL and SVC_TOKEN to use another one.',
   });
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { EXIT } from './cli-error.js';
+import { EXIT } from './codes.js';
 import type { Output } from './output.js';
 
 /** A change that is shown before it happens. */
@@ -19,7 +19,7 @@ export const YES = [YES_FLAGS, 'do it without asking'] as const;
 
 /**
  * Shows what would happen and asks on a terminal; --yes answers the question beforehand. Without a terminal and without
- * --yes the preview is the result, and the exit code tells that nothing was done.
+ * --yes the preview is the result.
  */
 export async function confirmed<T>(out: Output, change: ConfirmedChange<T>, { yes }: ConfirmOptions): Promise<void> {
   if (!yes) {
@@ -27,7 +27,6 @@ export async function confirmed<T>(out: Output, change: ConfirmedChange<T>, { ye
     const canAsk = process.stdin.isTTY && process.stderr.isTTY && !out.json;
     if (!canAsk) {
       out.result(preview, [...change.describe(preview), 'Nothing was changed: add --yes to do it.']);
-      process.exitCode = EXIT.failed;
       return;
     }
     for (const line of change.describe(preview)) out.note(line);

@@ -1,6 +1,8 @@
 import { Command, type CommanderError } from 'commander';
 import { VERSION } from '../version.js';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError } from './cli-error.js';
+import { EXIT } from './codes.js';
+import { agentCommands } from './commands/agent.js';
 import { backupCommands } from './commands/backup.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -23,6 +25,7 @@ export function createProgram(): Command {
   lifecycleCommands(program);
   doctorCommand(program);
   mirrorCommands(program);
+  agentCommands(program);
   fileCommands(program);
   trashCommands(program);
   watchCommand(program);
@@ -66,7 +69,6 @@ function wrongUsage(error: CommanderError): CliError {
   // A command that needs one of its subcommands answers with its help instead of a message.
   const message = error.code === 'commander.help' ? 'The command is not complete.' : said;
   return new CliError('WRONG_USAGE', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, {
-    exitCode: EXIT.usage,
     cause: error,
     hint: '`svc --help` shows what there is, `svc COMMAND --help` what a command takes.',
   });

@@ -1,4 +1,5 @@
 import type { CliError } from './cli-error.js';
+import { withCommandName } from './command-name.js';
 
 /** How a command shows what it did: for people, or with --json as one JSON value on standard output. */
 export class Output {
@@ -6,12 +7,20 @@ export class Output {
 
   /** The result: `lines` for people, `value` for --json. */
   result(value: unknown, lines: readonly string[]): void {
-    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${lines.join('\n')}\n`);
+    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${withCommandName(lines.join('\n'))}\n`);
+  }
+
+  /** The same, once its reader has it. @throws when there is none any more */
+  async resultWritten(value: unknown, lines: readonly string[]): Promise<void> {
+    this.result(value, lines);
+    await new Promise<void>((resolve, reject) =>
+      process.stdout.write('', (error) => (error ? reject(error) : resolve())),
+    );
   }
 
   /** Progress and remarks go to standard error, so that results can be piped. */
   note(line: string): void {
-    if (!this.json) process.stderr.write(`${line}\n`);
+    if (!this.json) process.stderr.write(`${withCommandName(line)}\n`);
   }
 
   failure(error: CliError): void {
@@ -20,10 +29,13 @@ export class Output {
       return;
     }
     const issues = issuesOf(error);
-    process.stderr.write(issues.length > 1 ? 'svc: this is not in order:\n' : `svc: ${error.message}\n`);
+    process.stderr.write(
+      issues.length > 1 ? 'svc: this is not in order:\n' : `svc: ${withCommandName(error.message)}\n`,
+    );
     for (const issue of issues.length > 1 ? issues : [])
       process.stderr.write(`  ${issue.path || '(whole document)'}: ${issue.message}\n`);
-    if (error.options.hint) process.stderr.write(`     ${error.options.hint}\n`);
+    for (const line of detailsOf(error)) process.stderr.write(`     ${line}\n`);
+    if (error.options.hint) process.stderr.write(`     ${withCommandName(error.options.hint)}\n`);
     if (error.options.body) process.stderr.write(`     ${error.code}, request ${error.options.body.request_id}\n`);
   }
 }
@@ -45,6 +57,21 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 const SHOWN_ISSUES = 50;
+const SHOWN_DETAILS = 20;
+const DETAIL_LENGTH = 200;
+/** Told in another way, or repeated in the message. */
+const TOLD_ALREADY = ['issues', 'current', 'node_id', 'file_id', 'path'];
+
+/** What an error object tells beside its message, a line each. */
+function detailsOf({ options: { body } }: CliError): string[] {
+  const details = Object.entries(body?.details ?? {}).filter(([name]) => !TOLD_ALREADY.includes(name));
+  const lines = details.flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .map((item) => `${name.replaceAll('_', ' ')}: ${typeof item === 'string' ? item : JSON.stringify(item)}`),
+  );
+  return lines.slice(0, SHOWN_DETAILS).map((line) => line.slice(0, DETAIL_LENGTH));
+}
 
 function issuesOf(error: CliError): { path: string; message: string }[] {
   const issues: unknown = error.options.body?.details?.['issues'];

@@ -1,6 +1,6 @@
 import { fileStatus, Id, type StatusEntry } from '@workspace-graph/contracts';
 import { parseFilePath } from '@workspace-graph/domain';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError } from './cli-error.js';
 import type { WorkspaceClient } from './workspace-client.js';
 
 /**
@@ -30,7 +30,6 @@ export function filePath(text: string) {
   const parsed = parseFilePath(text, { section: 'wip' });
   if ('value' in parsed) return parsed.value;
   throw new CliError('PATH_INVALID', `The path "${text}" ${parsed.problem}.`, {
-    exitCode: EXIT.usage,
     hint: 'A path is section/folders/name, such as wip/notes/plan.md.',
   });
 }

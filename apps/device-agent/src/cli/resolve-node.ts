@@ -1,6 +1,6 @@
 import { Id, LIMITS, listNodes, NodeStatus, type NodeSummary } from '@workspace-graph/contracts';
 import { fold } from '@workspace-graph/domain';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError } from './cli-error.js';
 import type { WorkspaceClient } from './workspace-client.js';
 
 const SHOWN_CANDIDATES = 20;
@@ -15,9 +15,7 @@ export async function resolveNode(client: Pick<WorkspaceClient, 'call'>, text: s
   if (id.success) return id.data;
   const name = text.trim();
   if (name === '' || name.length > LIMITS.nameLength)
-    throw new CliError('NODE_UNKNOWN', `"${text}" is neither the id nor the name of a node.`, {
-      exitCode: EXIT.usage,
-    });
+    throw new CliError('NODE_UNKNOWN', `"${text}" is neither the id nor the name of a node.`, {});
   const near = await nodesLike(client, name);
   const [match, ...others] = near.filter((node) => fold(node.name) === fold(name));
   if (!match) throw unknown(name, near);
@@ -44,14 +42,12 @@ async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): 
 
 function unknown(name: string, near: readonly NodeSummary[]): CliError {
   return new CliError('NODE_UNKNOWN', `There is no node "${name}" that you may see.`, {
-    exitCode: EXIT.usage,
     hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Names are looked for as a whole; or give the id.',
   });
 }
 
 function ambiguous(name: string, matches: readonly NodeSummary[]): CliError {
   return new CliError('NODE_AMBIGUOUS', `${matches.length} nodes are called "${name}". Name one by its id.`, {
-    exitCode: EXIT.usage,
     hint: candidates(matches),
   });
 }

@@ -1,7 +1,7 @@
-import { ConfigError } from '@workspace-graph/platform/config';
+import { ConfigError, unknownVariables } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
-import { isNoRight } from '../workspace/workspace-folders.js';
-import { CliError, EXIT } from './cli-error.js';
+import { isNoRight, isReadOnly } from '../workspace/workspace-folders.js';
+import { CliError } from './cli-error.js';
 import { Output } from './output.js';
 
 type Action<O> = (context: {
@@ -24,6 +24,7 @@ export function runs<O extends object>(command: Command, action: Action<O>): Com
         .slice(0, -2)
         .flat()
         .filter((value): value is string => typeof value === 'string');
+      for (const warning of unknownVariables(process.env)) out.note(`svc: ${warning}`);
       try {
         await action({ out, options, args });
       } catch (error) {
@@ -36,12 +37,16 @@ export function runs<O extends object>(command: Command, action: Action<O>): Com
 
 function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  if (error instanceof ConfigError)
-    return new CliError('CONFIGURATION_INVALID', error.message, { exitCode: EXIT.usage, cause: error });
+  if (error instanceof ConfigError) return new CliError('CONFIGURATION_INVALID', error.message, { cause: error });
   if (isNoRight(error) && error.path !== undefined)
     return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: you have no right to it.`, {
       cause: error,
       hint: 'Work as its owner, or give yourself the right to it.',
+    });
+  if (isReadOnly(error))
+    return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: its disk is read-only.`, {
+      cause: error,
+      hint: 'Make the disk writable, or choose a folder on another one.',
     });
   const message = error instanceof Error ? error.message : String(error);
   return new CliError('INTERNAL', message, {

@@ -1,9 +1,10 @@
 import type { WorkspacePaths } from '../workspace/workspace-paths.js';
 import type { FoundWorkspace } from '../workspace/workspace-state.js';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError } from './cli-error.js';
+import type { CliCode } from './codes.js';
 
 interface Trouble {
-  readonly code: string;
+  readonly code: CliCode;
   readonly what: string;
   readonly advice: string;
 }
@@ -41,7 +42,6 @@ export function requireUsable(found: FoundWorkspace, paths: WorkspacePaths): voi
   const trouble = troubleOf(found, paths);
   if (trouble === null) return;
   throw new CliError(trouble.code, sentence(found, trouble.what), {
-    exitCode: trouble.code === 'WORKSPACE_NOT_READY' ? EXIT.notRunning : EXIT.failed,
     hint: trouble.advice,
   });
 }

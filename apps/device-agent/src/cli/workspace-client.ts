@@ -1,4 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   ERRORS,
   type ErrorBody,
@@ -12,8 +16,12 @@ import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import { folderError, isNoRight } from '../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../workspace/workspace-paths.js';
 import { findWorkspace, isSendable } from '../workspace/workspace-state.js';
-import { CliError, EXIT, notRunning } from './cli-error.js';
+import { CliError, notRunning } from './cli-error.js';
+import { REMEDIES } from './codes.js';
 import { requireUsable } from './unusable-workspace.js';
+
+/** A token of ours, or a JWT of an identity provider. */
+const LIKE_A_CREDENTIAL = /^(svc_(pat|dev)_[\w-]+|[\w-]+\.[\w-]+\.[\w-]+)$/;
 
 /** Talks to a workspace over its public interface. */
 export class WorkspaceClient {
@@ -33,12 +41,33 @@ export class WorkspaceClient {
   }
 
   /** A request with the credential; the body is not read. @throws CliError for every answer that is not a success */
-  async fetch(path: string, init: RequestInit & { duplex?: 'half' } = {}): Promise<Response> {
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${this.token}`);
-    const response = await fetch(new URL(path, this.url), { ...init, headers }).catch((cause: unknown) => {
+    return this.accepted(fetch(new URL(path, this.url), { ...init, headers }));
+  }
+
+  /** Sends JSON with the credential and waits for the answer for as long as it takes: `fetch` gives up after five minutes. */
+  async upload(path: string, json: AsyncIterable<Uint8Array>): Promise<Response> {
+    const url = new URL(path, this.url);
+    const headers = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' };
+    const request = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers });
+    return this.accepted(
+      new Promise((resolve, reject) => {
+        request.on('error', reject);
+        request.on('response', (answer) => {
+          const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+          resolve(new Response(body, { status: answer.statusCode ?? 500 }));
+        });
+        // A refusal can come before all is sent.
+        pipeline(json, request).catch(reject);
+      }),
+    );
+  }
+
+  private async accepted(answering: Promise<Response>): Promise<Response> {
+    const response = await answering.catch((cause: unknown) => {
       throw new CliError('WORKSPACE_UNREACHABLE', `Nothing answers at ${this.url}.`, {
-        exitCode: EXIT.notRunning,
         cause,
         hint: 'Check `svc status` and `svc doctor`.',
       });
@@ -65,8 +94,20 @@ export async function connectLocal(config: Pick<Config, 'SVC_TOKEN'>, paths: Wor
   return new WorkspaceClient(found.state?.url ?? '', await credential(config, paths));
 }
 
+/** What agents are to work with: the credential of this user's workspace, whatever SVC_TOKEN holds, unless SVC_URL names another. */
+export async function agentCredential(): Promise<string> {
+  const { config } = loadConfig('cli', process.env);
+  const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);
+  return config.SVC_URL ? credential(config, paths) : readToken(paths);
+}
+
 async function credential(config: Pick<Config, 'SVC_TOKEN'>, paths: WorkspacePaths): Promise<string> {
-  return config.SVC_TOKEN?.reveal() ?? (await readToken(paths));
+  const given = config.SVC_TOKEN?.reveal();
+  if (given === undefined) return readToken(paths);
+  if (LIKE_A_CREDENTIAL.test(given)) return given;
+  throw new CliError('NO_CREDENTIAL', 'What SVC_TOKEN holds does not look like a credential.', {
+    hint: 'A token begins with svc_pat_ or svc_dev_; `svc token create` makes one. Unset SVC_TOKEN for your own workspace.',
+  });
 }
 
 async function readToken(paths: WorkspacePaths): Promise<string> {
@@ -94,9 +135,6 @@ async function refusal(response: Response): Promise<CliError> {
     return new CliError('UNEXPECTED_ANSWER', `The workspace answered ${response.status} without an error object.`, {
       status: response.status,
     });
-  return new CliError(body.code, body.message, {
-    body,
-    status: response.status,
-    ...(isErrorCode(body.code) ? { hint: ERRORS[body.code].remedy } : {}),
-  });
+  const remedy = isErrorCode(body.code) ? (REMEDIES[body.code] ?? ERRORS[body.code].remedy) : undefined;
+  return new CliError(body.code, body.message, { body, status: response.status, ...(remedy ? { hint: remedy } : {}) });
 }

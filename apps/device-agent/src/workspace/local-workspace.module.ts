@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { REMOTE_OPERATIONS } from '@workspace-graph/contracts';
 import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
 import { DeviceModule, type DeviceOptions, FileContents } from '@workspace-graph/device';
 import { OperationsModule } from '@workspace-graph/platform';
@@ -26,7 +27,7 @@ export class LocalWorkspaceModule {
         EdgeModule.forRoot(options.edge),
         RestModule.forRoot({ version: VERSION }),
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
-        McpModule.forRoot({ settings: { version: VERSION } }),
+        McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS }),
         OperationsModule,
         DatabaseModule.forRoot(options.database),
         GraphModule,

@@ -3,7 +3,14 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { BUS, type Bus, InProcessBus } from '@workspace-graph/bus';
 import { Database, EmbeddedDatabaseError, OutboxPublisher, takeOwnership } from '@workspace-graph/database';
-import { type DeviceSettings, MirrorConfigs, Mirrors, Projections, withLocalPaths } from '@workspace-graph/device';
+import {
+  DEVICE_PARTS,
+  type DeviceParts,
+  type DeviceSettings,
+  MirrorConfigs,
+  Projections,
+  withLocalPaths,
+} from '@workspace-graph/device';
 import {
   type Config,
   createProcessLogger,
@@ -22,7 +29,14 @@ import { CliError } from '../cli/cli-error.js';
 import { alreadyRunning } from '../cli/unusable-workspace.js';
 import { VERSION } from '../version.js';
 import { LocalWorkspaceModule } from './local-workspace.module.js';
-import { forgetDatabaseUrl, keepDatabaseUrl, migrateWithBackup, openDatabase } from './workspace-database.js';
+import { followDatabase, noDatabase } from './lost-database.js';
+import {
+  forgetDatabaseUrl,
+  keepDatabaseUrl,
+  migrateWithBackup,
+  type ServedDatabase,
+  serveDatabase,
+} from './workspace-database.js';
 import { ensureFolders } from './workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from './workspace-paths.js';
 import { findWorkspace, removeState, type WorkspaceState, writeState } from './workspace-state.js';
@@ -66,14 +80,15 @@ interface Parts {
 }
 
 async function start(config: Config, { paths, progress, logger, shutdown }: Parts): Promise<WorkspaceState> {
-  const database = await openDatabase(config, paths, progress);
+  const database = await serveDatabase(config, paths, { progress, onChange: followDatabase(logger) });
   shutdown.add('last', 'database server', () => database.stop());
-  void database.lost.then(() => endWhenDatabaseIsLost(logger, shutdown));
+  void database.lost.then((reason) => endWithoutDatabase(reason, logger, shutdown));
   await migrateWithBackup(database.url, paths, progress);
 
   let address = `http://${config.SVC_HOST}:${config.SVC_PORT}`;
-  const device = deviceSettings(config, paths, () => `${address}/mcp`);
-  const app = await createApp(config, { url: database.url, device, logger, shutdown });
+  let personId: string | null = null;
+  const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, personId: () => personId });
+  const app = await createApp(config, { database, device, logger, shutdown });
   const registry = app.get(OperationRegistry);
   await app.init();
   const bus = app.get<Bus>(BUS);
@@ -88,7 +103,7 @@ async function start(config: Config, { paths, progress, logger, shutdown }: Part
   await publisher.start();
   shutdown.add('drain', 'outbox', () => publisher.stop());
 
-  await ensureToken(app.get(Database), paths.token);
+  personId = await ensureToken(app.get(Database), paths.token);
   await keepDatabaseUrl(paths, database.url);
   const url = await listen(app, config);
   address = url;
@@ -106,11 +121,15 @@ async function start(config: Config, { paths, progress, logger, shutdown }: Part
   return state;
 }
 
+interface AppParts extends Pick<Parts, 'logger' | 'shutdown'> {
+  readonly database: Pick<ServedDatabase, 'url' | 'problem'>;
+  readonly device: DeviceSettings;
+}
+
 async function createApp(
   config: Config,
-  parts: { url: string; device: DeviceSettings; logger: Logger; shutdown: Shutdown },
+  { database, device, logger, shutdown }: AppParts,
 ): Promise<NestFastifyApplication> {
-  const { url, logger, shutdown } = parts;
   const metrics = new Metrics();
   const health = new Health(logger);
   shutdown.add('refuse', 'readiness', () => health.stop());
@@ -124,35 +143,41 @@ async function createApp(
   const bus = new InProcessBus({ logger });
   shutdown.add('bus', 'bus', () => bus.close());
   const settings = edgeSettings(config);
-  let mirrors: Pick<Mirrors, 'of'> = { of: () => null };
-  const surfaceBus = withLocalPaths(bus, { of: (nodeId) => mirrors.of(nodeId) });
+  let parts: DeviceParts | null = null;
+  const surfaceBus = withLocalPaths(bus, {
+    folderOfNode: async (...asked) => (await parts?.localPaths.folderOfNode(...asked)) ?? null,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(
     LocalWorkspaceModule.forRoot({
       edge: { settings, bus: surfaceBus, logger, metrics, tracing, health, shutdown },
       database: {
-        url,
+        url: database.url,
         poolSize: config.SVC_DATABASE_POOL_SIZE,
         applicationName: 'device-agent',
+        unavailable: () => noDatabase(database.problem),
         onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
       },
-      device: { settings: parts.device, bus, logger },
+      device: { settings: device, bus, logger },
     }),
     new EdgeHttpAdapter(settings),
     { logger: new NestLogger(logger), abortOnError: false },
   );
-  mirrors = app.get(Mirrors);
+  parts = app.get<DeviceParts>(DEVICE_PARTS);
   const projections = app.get(Projections);
   app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));
   shutdown.add('drain', 'http and services', () => app.close());
-  const database = app.get(Database);
-  const { pool } = database;
-  health.add('database', () => database.ping());
+  const connections = app.get(Database);
+  const { pool } = connections;
+  health.add('database', () => connections.ping());
   metrics.watchPool('database', () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }));
   app.get(OperationRegistry).observe(observeOperations(metrics, tracing));
   return app;
 }
 
-function deviceSettings(config: Config, paths: WorkspacePaths, mcpUrl: () => string): DeviceSettings {
+/** What is known once the workspace is about to answer. */
+type KnownLater = Pick<DeviceSettings, 'mcpUrl' | 'personId'>;
+
+function deviceSettings(config: Config, paths: WorkspacePaths, later: KnownLater): DeviceSettings {
   return {
     root: paths.root,
     own: paths.own,
@@ -160,7 +185,7 @@ function deviceSettings(config: Config, paths: WorkspacePaths, mcpUrl: () => str
     debounceMs: config.SVC_WATCHER_DEBOUNCE_MS,
     failuresPerNode: config.SVC_WATCHER_FAILURES,
     trashDays: config.SVC_TRASH_DAYS,
-    mcpUrl,
+    ...later,
   };
 }
 
@@ -202,10 +227,17 @@ async function takeFolder(paths: WorkspacePaths): Promise<void> {
   }
 }
 
-/** A server that was killed takes acknowledged work with it nowhere, but this process cannot go on without it. */
-async function endWhenDatabaseIsLost(logger: Logger, shutdown: Shutdown): Promise<void> {
-  if (shutdown.stopping) return;
-  logger.fatal('the database server ended; stopping. Start the workspace again: nothing that was acknowledged is lost');
+/** A server that does not stay takes acknowledged work with it nowhere, but this process cannot go on without it. */
+async function endWithoutDatabase(
+  { message, advice, code }: EmbeddedDatabaseError,
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<void> {
+  if (shutdown.leaving) return;
+  logger.fatal(
+    { code, reason: message },
+    `the database server ended again and again; stopping. ${message} ${advice} Start the workspace again: nothing that was acknowledged is lost`,
+  );
   await shutdown.begin('the database server ended');
   process.exit(1);
 }

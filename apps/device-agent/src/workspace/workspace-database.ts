@@ -1,16 +1,20 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { backupDatabase } from '@workspace-graph/database/backup';
+import { BackupError, backupDatabase, lossOf } from '@workspace-graph/database/backup';
 import {
   EmbeddedDatabaseError,
+  type EmbeddedDatabaseOptions,
   type EmbeddedProgress,
+  type ServerChange,
   startEmbeddedDatabase,
+  superviseEmbeddedDatabase,
 } from '@workspace-graph/database/embedded';
 import { MigrationError, migrate } from '@workspace-graph/database/migrate';
 import type { Config } from '@workspace-graph/platform/config';
 import { replaceText } from '@workspace-graph/platform/disk';
 import pg from 'pg';
 import { CliError } from '../cli/cli-error.js';
+import { findLeftovers, removeLeftovers } from './leftovers.js';
 import type { WorkspacePaths } from './workspace-paths.js';
 
 /** The database of a workspace while it is in use. */
@@ -18,30 +22,54 @@ export interface WorkspaceDatabase {
   readonly url: string;
   /** Where an embedded server keeps its data; null for one that is not ours. */
   readonly dataFolder: string | null;
-  /** Settles when an embedded server ended without being stopped; never for one that is not ours. */
-  readonly lost: Promise<unknown>;
   stop(): Promise<void>;
+}
+
+/** The database of a workspace that serves. */
+export interface ServedDatabase extends WorkspaceDatabase {
+  /** Why an embedded server does not run right now; null while it runs, and for one that is not ours. */
+  readonly problem: EmbeddedDatabaseError | null;
+  /** Settles when an embedded server cannot be kept running, with the reason; never for one that is not ours. */
+  readonly lost: Promise<EmbeddedDatabaseError>;
 }
 
 type Progress = (line: string) => void;
 
 const CONNECT_MS = 10_000;
 
-/** The database that SVC_DATABASE_URL names, else the embedded one of this folder, started here. */
+/** For the time of one command: the database that SVC_DATABASE_URL names, else the embedded one of this folder. */
 export async function openDatabase(
   config: Config,
   paths: WorkspacePaths,
   progress: Progress,
 ): Promise<WorkspaceDatabase> {
   const given = config.SVC_DATABASE_URL?.reveal();
-  if (given) return givenDatabase(given);
+  return cleaned<WorkspaceDatabase>(paths, progress, () =>
+    given ? givenDatabase(given) : embedded(paths, progress, startEmbeddedDatabase),
+  );
+}
+
+/** For a workspace that serves: the same, and an embedded server that ends by itself is started again. */
+export async function serveDatabase(
+  config: Config,
+  paths: WorkspacePaths,
+  { progress, onChange }: { readonly progress: Progress; readonly onChange: (change: ServerChange) => void },
+): Promise<ServedDatabase> {
+  const given = config.SVC_DATABASE_URL?.reveal();
+  return cleaned<ServedDatabase>(paths, progress, () =>
+    given
+      ? givenDatabase(given)
+      : embedded(paths, progress, (options) => superviseEmbeddedDatabase({ ...options, onChange })),
+  );
+}
+
+async function embedded<D>(
+  paths: WorkspacePaths,
+  progress: Progress,
+  start: (options: EmbeddedDatabaseOptions) => Promise<D>,
+): Promise<D> {
   try {
-    const server = await startEmbeddedDatabase({
-      folder: paths.database,
-      onProgress: (step) => progress(describe(step)),
-    });
-    const { url, dataFolder, endedUnasked } = server;
-    return { url, dataFolder, lost: endedUnasked, stop: () => server.stop() };
+    return await start({ folder: paths.database, onProgress: (step) => progress(describe(step)) });
   } catch (error) {
     if (!(error instanceof EmbeddedDatabaseError)) throw error;
     throw new CliError(error.code, error.message, { cause: error, ...(error.advice ? { hint: error.advice } : {}) });
@@ -49,9 +77,28 @@ export async function openDatabase(
 }
 
 /** A server that is not ours. It must be there at the start; what happens later passes or is told to each caller. */
-async function givenDatabase(url: string): Promise<WorkspaceDatabase> {
+async function givenDatabase(url: string): Promise<ServedDatabase> {
   await tryDatabase(url, CONNECT_MS);
-  return { url, dataFolder: null, lost: new Promise(() => undefined), stop: async () => undefined };
+  return { url, dataFolder: null, problem: null, lost: new Promise(() => undefined), stop: async () => undefined };
+}
+
+/** Removes what backups and restores left that were cut off. It is in nobody's way: the start goes on without. */
+async function cleaned<D extends WorkspaceDatabase>(
+  paths: WorkspacePaths,
+  progress: Progress,
+  open: () => Promise<D>,
+): Promise<D> {
+  const leftovers = await findLeftovers(paths);
+  const database = await open();
+  const { url, dataFolder } = database;
+  const removed = await removeLeftovers({ paths, leftovers, url, isOwnServer: dataFolder !== null }).catch(
+    (error: Error) => {
+      progress(`What an interrupted backup or restore left could not be removed: ${error.message}`);
+      return [];
+    },
+  );
+  if (removed.length > 0) progress(`Removed what an interrupted backup or restore left: ${removed.join(', ')}`);
+  return database;
 }
 
 /** Connects to the database that SVC_DATABASE_URL names, once. @throws CliError DATABASE_UNREACHABLE */
@@ -94,8 +141,10 @@ export async function migrateWithBackup(url: string, paths: WorkspacePaths, prog
       },
     });
   } catch (error) {
-    if (!(error instanceof MigrationError)) throw error;
-    throw new CliError(error.code, error.message, {
+    const told = error instanceof MigrationError ? error : lossOf(error, 'The workspace is not started.');
+    if (told instanceof BackupError) throw new CliError(told.code, told.message, { cause: error, hint: told.advice });
+    if (!(told instanceof MigrationError)) throw told;
+    throw new CliError(told.code, told.message, {
       cause: error,
       hint: 'Use the version of the product that this database belongs to, or a newer one.',
     });

@@ -73,6 +73,11 @@ export function isNoRight(error: unknown): error is NodeJS.ErrnoException {
   return code === 'EACCES' || code === 'EPERM';
 }
 
+/** Whether an error of the file system says that nobody may write there. */
+export function isReadOnly(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === 'EROFS';
+}
+
 /** Bytes that this user can still write below a folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
@@ -82,7 +87,7 @@ export async function freeBytes(folder: string): Promise<number> {
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'you have no right to read and write there',
   EPERM: 'you have no right to read and write there',
-  EROFS: 'it cannot be written to',
+  EROFS: 'it is read-only',
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'a part of its path is a file',
 };
@@ -94,7 +99,9 @@ export function folderError(paths: Own, cause: NodeJS.ErrnoException): CliError 
   const where = cause.path === undefined || cause.path === paths.own ? '' : ` (${cause.path})`;
   return new CliError('FOLDER_UNUSABLE', `The folder ${paths.own} cannot be used: ${what}${where}.`, {
     cause,
-    hint: 'Work as its owner, give yourself the right to it, or choose another folder with --root or SVC_WORKSPACE_ROOT.',
+    hint: isReadOnly(cause)
+      ? 'Make its disk writable, or choose another folder with --root or SVC_WORKSPACE_ROOT.'
+      : 'Work as its owner, give yourself the right to it, or choose another folder with --root or SVC_WORKSPACE_ROOT.',
   });
 }
 

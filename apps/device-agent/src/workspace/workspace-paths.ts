@@ -11,6 +11,10 @@ export interface WorkspacePaths {
   readonly databaseUrl: string;
   /** Credential of this user for this workspace, mode 0600. */
   readonly token: string;
+  /** Held by the one command that replaces that credential. */
+  readonly rotation: string;
+  /** Which databases a restore under way, or one that was cut off, has made. */
+  readonly restore: string;
   /** Who serves this workspace right now: WorkspaceState as JSON. */
   readonly state: string;
   /** What a start in the background answered: its state, or the error object. */
@@ -28,6 +32,8 @@ export function workspacePaths(root: string): WorkspacePaths {
     backups: join(own, 'backups'),
     databaseUrl: join(own, 'database-url'),
     token: join(own, 'token'),
+    rotation: join(own, 'rotation'),
+    restore: join(own, 'restore.json'),
     state: join(own, 'workspace.json'),
     startResult: join(own, 'start.json'),
     log: join(own, 'workspace.log'),

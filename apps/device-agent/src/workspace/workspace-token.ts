@@ -6,12 +6,13 @@ import { ensureLocalOwner } from '@workspace-graph/service-identity';
 
 const OWNER_ONLY = 0o600;
 
-/** Makes sure that this user has a working credential in a file that only they can read. */
-export async function ensureToken(database: Database, path: string): Promise<void> {
+/** Makes sure that this user has a working credential in a file that only they can read. Answers the id of its user. */
+export async function ensureToken(database: Database, path: string): Promise<string> {
   const secret = await readToken(path);
   const owner = await ensureLocalOwner(database, { name: nameOfUser(), secret });
   if (owner.secret !== secret) await replaceText(path, `${owner.secret}\n`);
   await chmod(path, OWNER_ONLY);
+  return owner.user_id;
 }
 
 async function readToken(path: string): Promise<string | null> {

@@ -1,4 +1,5 @@
 import { callScenarios } from './calls.conformance.js';
+import { choosingScenarios } from './choosing.conformance.js';
 import { drainingScenarios } from './draining.conformance.js';
 import { eventScenarios } from './events.conformance.js';
 import { failureScenarios } from './failures.conformance.js';
@@ -21,6 +22,7 @@ function scenarios(open: () => Promise<BusMedium>, exempt: Exemptions): void {
   describe('failures', () => failureScenarios(stage));
   describe('limits', () => limitScenarios(stage));
   describe('sharing', () => sharingScenarios(stage));
+  describe('choosing', () => choosingScenarios(stage));
   describe('events', () => eventScenarios(stage));
   describe('draining', () => drainingScenarios(stage));
   unlessExempt('outages', exempt.outage, () => outageScenarios(stage));

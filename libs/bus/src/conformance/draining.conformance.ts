@@ -6,13 +6,15 @@ import type { Stage } from './stage.js';
 export function drainingScenarios(stage: () => Stage): void {
   it('answers the calls received before it stops, and brings new ones to another instance [bus.drain]', async () => {
     const release = gate();
+    let begun = 0;
     const { serving } = await stage().server(async () => {
+      begun += 1;
       await release.promise;
       return 'first';
     });
     const bus = await stage().join();
     const calls = Array.from({ length: 20 }, () => bus.call(PROBE, {}, envelope()));
-    await pause(50);
+    await eventually('all calls are under way', () => begun === 20);
     await stage().server(() => 'second');
     const stopped = serving.stop();
     await pause(50);
@@ -63,15 +65,16 @@ export function drainingScenarios(stage: () => Stage): void {
   });
 
   it('lets handlers call others while they finish', async () => {
-    const release = gate();
+    const [begun, release] = [gate(), gate()];
     const identity = await stage().join();
     await identity.serve('identity', [IDENTITY_PROBE], async () => 'identity');
     const { bus: graph } = await stage().server(async (_input, context) => {
+      begun.open();
       await release.promise;
       return graph.call(IDENTITY_PROBE, {}, context.envelope);
     });
     const call = stage().ask({});
-    await pause(50);
+    await begun.promise;
     const closed = graph.close();
     await pause(20);
     release.open();

@@ -153,6 +153,22 @@ export function killScenarios(stage: () => Stage): void {
     for (const server of servers.values()) await server.kill();
   });
 
+  it('leaves an instance that is frozen [bus.unwell-instance.left]', async () => {
+    const servers = await startServers(2);
+    const working = gate<number>();
+    const bus = await stage().join();
+    await bus.subscribe(['graph.changed'], (event) => working.open(Number(event.payload.action)));
+    const call = bus.call(PROBE, { workMs: 1_000 }, envelope());
+    const frozen = await working.promise;
+    process.kill(frozen, 'SIGSTOP');
+    const calls = Array.from({ length: 80 }, () => bus.call(PROBE, { workMs: 0 }, envelope()));
+    const answers = (await Promise.all([call, ...calls])) as { pid: number }[];
+    expect(answers.filter(({ pid }) => pid === frozen)).toEqual([]);
+    // About half of the calls went to the frozen one first; by chance alone, some would not have left it in time.
+    expect(stage().warnings().length).toBeGreaterThan(1);
+    for (const server of servers.values()) await server.kill();
+  });
+
   it('loses no call when an instance is killed in the middle of the traffic [bus.instance-death.no-failed-request]', async () => {
     const servers = [...(await startServers(2)).values()];
     const bus = await stage().join();

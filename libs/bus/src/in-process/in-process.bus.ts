@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Envelope, InputOf, Operation, Owner, ReplyOf } from '@workspace-graph/contracts';
 import type {
   Bus,
@@ -26,6 +27,9 @@ export interface InProcessBusOptions {
   /** Share one hub to have several parties in one process. Default: a hub of its own. */
   readonly hub?: InProcessHub;
 }
+
+/** Pause after an instance declined a call. */
+const RETRY_MS = 30;
 
 /** The bus of a workspace that is one process. Values pass through JSON, so nothing mutable is shared. */
 export class InProcessBus implements Bus {
@@ -127,7 +131,18 @@ export class InProcessBus implements Bus {
     });
   }
 
+  /** Tries one instance after the other while they decline the call, for the grace. */
   private async handOver(run: Run, text: string): Promise<Outcome> {
+    let outcome = await this.handOverOnce(run, text);
+    const giveUpAtMs = performance.now() + this.settings.graceMs;
+    while (outcome.kind === 'declined' && !run.signal.aborted && performance.now() < giveUpAtMs) {
+      await sleep(RETRY_MS);
+      outcome = await this.handOverOnce(run, text);
+    }
+    return outcome;
+  }
+
+  private async handOverOnce(run: Run, text: string): Promise<Outcome> {
     const serving =
       this.hub.next(run.operation) ?? (await this.hub.nextWithin(run.operation, this.settings.graceMs, run.signal));
     if (!serving) throw unavailable(run.operation.owner);

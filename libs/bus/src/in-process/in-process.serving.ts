@@ -23,6 +23,16 @@ export class InProcessServing implements Serving, HubInstance {
     this.names = operations.map((operation) => operation.name);
   }
 
+  async pause(): Promise<void> {
+    this.host.hub.removeInstance(this);
+  }
+
+  async resume(): Promise<void> {
+    if (this.stopping !== undefined) return;
+    this.host.hub.removeInstance(this);
+    this.host.hub.addInstance(this);
+  }
+
   handle(run: Run, text: string): Promise<Outcome> {
     const outcome = run.perform(this.dispatch, text, this.host.settings.replyBytes, this.host.logger);
     this.runs.add(run);

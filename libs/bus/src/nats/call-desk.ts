@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
+import type { Owner } from '@workspace-graph/contracts';
 import type { BusLogger } from '../bus.js';
 import type { Outcome } from '../codec.js';
 import { shuttingDown, unavailable } from '../failures.js';
+import { Detours } from './detours.js';
 import { readReply } from './headers.js';
 import type { NatsLink, Refusal } from './link.js';
 import { type CallHost, OutgoingCall, type OutgoingRequest } from './outgoing-call.js';
-import { SUBJECTS } from './subjects.js';
+import { type InstanceAddress, SUBJECTS } from './subjects.js';
 
 /** Makes the calls of one bus: one inbox, one random token per attempt. */
 export class CallDesk implements CallHost {
   private readonly inbox: string;
   private readonly calls = new Set<OutgoingCall>();
   private readonly byToken = new Map<string, OutgoingCall>();
+  private readonly detours = new Detours();
   private inboxRefused = false;
 
   constructor(
@@ -56,6 +59,18 @@ export class CallDesk implements CallHost {
     this.link.publish(subject, body);
   }
 
+  choose(owner: Owner): InstanceAddress | undefined {
+    return this.detours.next(owner);
+  }
+
+  bypassFor(instance: InstanceAddress): void {
+    this.detours.begin(instance);
+  }
+
+  avoid(instance: InstanceAddress): void {
+    this.detours.leave(instance);
+  }
+
   forget(token: string): void {
     this.byToken.delete(token);
   }
@@ -73,13 +88,14 @@ export class CallDesk implements CallHost {
     const token = message.subject.slice(this.inbox.length + 1);
     const call = this.byToken.get(token);
     if (call) call.receive(token, message);
-    else this.stopTransfer(token, message);
+    else this.receiveLate(token, message);
   }
 
-  /** A late reply in parts need not go on. */
-  private stopTransfer(token: string, message: Msg): void {
+  /** A late reply in parts need not go on; an instance that answered a search after others is there as well. */
+  private receiveLate(token: string, message: Msg): void {
     const reply = readReply(message.headers);
     if (reply.kind === 'part') this.tell(SUBJECTS.flow(reply.from, token), 'stop');
+    if (reply.kind === 'here') this.detours.join(reply.from);
   }
 
   private resume(): void {
@@ -88,6 +104,7 @@ export class CallDesk implements CallHost {
   }
 
   private suspend(): void {
+    this.detours.clear();
     for (const call of this.calls) call.suspend();
   }
 

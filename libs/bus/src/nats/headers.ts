@@ -71,6 +71,7 @@ export type Reply =
   | { readonly kind: 'whole'; readonly outcome: Outcome['kind'] }
   | { readonly kind: 'alive' }
   | { readonly kind: 'nobody' }
+  | { readonly kind: 'here' | 'declined'; readonly from: InstanceAddress }
   | {
       readonly kind: 'part';
       readonly outcome: Outcome['kind'];
@@ -84,8 +85,9 @@ export function outcomeHeaders(kind: Outcome['kind']): MsgHdrs | undefined {
   return kind === 'json' ? undefined : headersOf({ [KIND]: kind });
 }
 
-export function aliveHeaders(from: InstanceAddress): MsgHdrs {
-  return headersOf({ [KIND]: 'alive', [FROM]: `${from.owner}.${from.id}` });
+/** Of a reply that tells something of the instance: it works, it would take a call, it declines one. */
+export function instanceHeaders(kind: 'alive' | 'here' | 'declined', from: InstanceAddress): MsgHdrs {
+  return headersOf({ [KIND]: kind, [FROM]: `${from.owner}.${from.id}` });
 }
 
 export function partHeaders(
@@ -102,11 +104,16 @@ export function readReply(headers: MsgHdrs | undefined): Reply {
   if (headers.code === 503) return { kind: 'nobody' };
   const kind = headers.get(KIND);
   if (kind === 'alive') return { kind };
-  if (kind !== 'json' && kind !== 'raw' && kind !== 'error') throw new Error(`a reply of unknown kind: ${kind}`);
   const part = headers.get(PART);
+  if (kind === 'here' || (kind === 'declined' && part === '')) return { kind, from: readAddress(headers.get(FROM)) };
+  if (!isOutcomeKind(kind)) throw new Error(`a reply of unknown kind: ${kind}`);
   return part === ''
     ? { kind: 'whole', outcome: kind }
     : { kind: 'part', outcome: kind, ...readPart(part), from: readAddress(headers.get(FROM)) };
+}
+
+function isOutcomeKind(kind: string): kind is Outcome['kind'] {
+  return kind === 'json' || kind === 'raw' || kind === 'error' || kind === 'declined';
 }
 
 function readPart(text: string): { index: number; count: number } {

@@ -1,7 +1,7 @@
 import type { Dispatch } from '../bus.js';
 import type { Outcome } from '../codec.js';
 import type { Run } from '../run.js';
-import { aliveHeaders, outcomeHeaders, partHeaders } from './headers.js';
+import { instanceHeaders, outcomeHeaders, partHeaders } from './headers.js';
 import { PROTOCOL } from './options.js';
 import type { ServingHost } from './serving-host.js';
 import type { InstanceAddress } from './subjects.js';
@@ -13,6 +13,7 @@ export class IncomingCall {
   private readonly replyTo: Set<string>;
   private readonly transfers = new Map<string, Transfer>();
   private timer: NodeJS.Timeout | undefined;
+  private silent = false;
 
   constructor(
     readonly run: Run,
@@ -63,16 +64,29 @@ export class IncomingCall {
     this.run.end();
   }
 
+  /** Gives no sign of life, so that the caller tries another instance; an outcome is still answered. */
+  hush(): void {
+    this.silent = true;
+  }
+
+  /** Gives signs of life again. */
+  unhush(): void {
+    this.silent = false;
+    this.showLife();
+  }
+
   private showLife(): void {
     clearTimeout(this.timer);
-    if (this.run.signal.aborted) return;
-    for (const replyTo of this.replyTo) this.host.link.publish(replyTo, '', { headers: aliveHeaders(this.from) });
+    if (this.silent || this.run.signal.aborted) return;
+    const headers = instanceHeaders('alive', this.from);
+    for (const replyTo of this.replyTo) this.host.link.publish(replyTo, '', { headers });
     this.timer = setTimeout(() => this.showLife(), PROTOCOL.signEveryMs);
   }
 
   private async send(replyTo: string, kind: Outcome['kind'], bytes: Uint8Array): Promise<void> {
     if (bytes.length <= this.host.wholeBytes) {
-      this.host.link.publish(replyTo, bytes, { headers: outcomeHeaders(kind) });
+      const headers = kind === 'declined' ? instanceHeaders(kind, this.from) : outcomeHeaders(kind);
+      this.host.link.publish(replyTo, bytes, { headers });
       return;
     }
     const transfer = new Transfer(bytes, this.host.partBytes, (part, place) =>

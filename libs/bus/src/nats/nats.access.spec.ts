@@ -184,18 +184,31 @@ describe('permissions as data', () => {
         allow: [
           'svc.op.identity.*',
           'svc.cancel.identity',
+          'svc.find.identity',
+          'svc.to.identity.*.*',
           'svc.flow.identity.*.*',
           'svc.inbox.*.*.*',
           'svc.event.access.changed',
         ],
       },
-      subscribe: { allow: ['svc.inbox.graph.>', 'svc.op.graph.* graph', 'svc.cancel.graph', 'svc.flow.graph.*.*'] },
+      subscribe: {
+        allow: [
+          'svc.inbox.graph.>',
+          'svc.op.graph.* graph',
+          'svc.cancel.graph',
+          'svc.find.graph',
+          'svc.to.graph.*.*',
+          'svc.flow.graph.*.*',
+        ],
+      },
     });
   });
 
   it('gives a caller no way into the inboxes of others', () => {
     expect(natsPermissions({ user: 'gateway', calls: ['graph'], listens: ['graph.changed'] })).toEqual({
-      publish: { allow: ['svc.op.graph.*', 'svc.cancel.graph', 'svc.flow.graph.*.*'] },
+      publish: {
+        allow: ['svc.op.graph.*', 'svc.cancel.graph', 'svc.find.graph', 'svc.to.graph.*.*', 'svc.flow.graph.*.*'],
+      },
       subscribe: { allow: ['svc.inbox.gateway.>', 'svc.event.graph.changed'] },
     });
   });

@@ -59,6 +59,72 @@ describe('the protocol on NATS', () => {
     expect(ids).toEqual([call.callId, call.callId]);
   });
 
+  it('brings a call to another instance while the one that works on it pauses [bus.unwell-instance.left]', async () => {
+    const begun = gate();
+    const { serving } = await stage.server(
+      (_input, { signal }) => {
+        begun.open();
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+      { drainMs: 50 },
+    );
+    const bus = await stage.join();
+    const call = bus.call(PROBE, {}, envelope());
+    await begun.promise;
+    await serving.pause();
+    await stage.server(() => 'elsewhere');
+    expect(await call).toBe('elsewhere');
+  });
+
+  it('goes around an instance that is silent, once one call has noticed [bus.unwell-instance.left]', async () => {
+    let lost = 0;
+    await impostor(() => {
+      lost += 1;
+    });
+    for (const name of ['first', 'second']) await stage.server(() => name);
+    const bus = await stage.join();
+    while (lost === 0) await bus.call(PROBE, {}, envelope());
+    const answers = [];
+    for (let number = 0; number < 40; number += 1) answers.push(await bus.call(PROBE, {}, envelope()));
+    expect(lost).toBe(1);
+    expect(new Set(answers)).toEqual(new Set(['first', 'second']));
+  });
+
+  it('declines what reaches an instance that pauses, and hides it from who asks for one [bus.refusal.tried-elsewhere]', async () => {
+    const { serving } = await stage.server(() => 'taken');
+    const find = (operation: string): Promise<Msg | undefined> =>
+      raw.request('svc.find.graph', operation, { timeout: 500 }).catch(() => undefined);
+    const address = (await find('probe'))?.headers?.get('svc-from');
+    const fields = headersOf({ 'svc-call': 'c', 'svc-request': 'r', 'svc-timeout-ms': '900' });
+    const call = async (operation: string): Promise<unknown[]> => {
+      const reply = await raw.request(`svc.to.${address}.${operation}`, '{}', { timeout: 5_000, headers: fields });
+      return [reply.headers?.get('svc-kind'), reply.headers?.get('svc-from'), reply.json()];
+    };
+    const declined = ['declined', address, { code: 'SERVICE_UNAVAILABLE', request_id: 'r' }];
+    expect(await find('newer')).toBeUndefined();
+    expect(await call('newer')).toMatchObject(declined);
+    await serving.pause();
+    expect(await find('probe')).toBeUndefined();
+    expect(await call('probe')).toMatchObject(declined);
+    await serving.resume();
+    expect(await call('probe')).toEqual([undefined, undefined, 'taken']);
+  });
+
+  it('tells whoever has a repeated call too to stop when one has answered', async () => {
+    const stopped: string[] = [];
+    raw.subscribe('svc.cancel.graph', { callback: (_error, message) => void stopped.push(message.string()) });
+    let attempts = 0;
+    await impostor((message) => {
+      attempts += 1;
+      if (attempts > 1) message.respond('"at last"');
+    });
+    const [bus, first, second] = [await stage.join(), envelope(), envelope()];
+    expect(await bus.call(PROBE, {}, first)).toBe('at last');
+    expect(await bus.call(PROBE, {}, second)).toBe('at last');
+    await eventually('others are told', () => stopped.length > 0);
+    expect(stopped).toEqual([first.callId]);
+  });
+
   it('takes the first answer, also when it comes late to an attempt given up for lost', async () => {
     const messages: Msg[] = [];
     await impostor((message) => {

@@ -3,10 +3,10 @@ import type { Msg } from '@nats-io/transport-node';
 import { type Operation, type Owner, ServiceError } from '@workspace-graph/contracts';
 import type { Dispatch, Serving } from '../bus.js';
 import { encodeError } from '../codec.js';
-import { cancelled, internal, shuttingDown } from '../failures.js';
+import { cancelled, internal, shuttingDown, unavailable } from '../failures.js';
 import { Run } from '../run.js';
 import { Work } from '../work.js';
-import { type IncomingEnvelope, outcomeHeaders, readEnvelope } from './headers.js';
+import { type IncomingEnvelope, instanceHeaders, outcomeHeaders, readEnvelope } from './headers.js';
 import { IncomingCall } from './incoming-call.js';
 import type { Interest } from './link.js';
 import type { ServingHost } from './serving-host.js';
@@ -17,11 +17,13 @@ export class NatsServing implements Serving {
   private readonly address: InstanceAddress;
   private readonly requests: readonly Interest[];
   private readonly controls: readonly Interest[];
+  private readonly operations: ReadonlyMap<string, Operation>;
   private readonly work = new Work();
   private readonly calls = new Set<IncomingCall>();
   /** Calls whose handler works, by what makes two messages the same call. */
   private readonly working = new Map<string, IncomingCall>();
   private stopping: Promise<void> | undefined;
+  private paused = false;
 
   constructor(
     readonly owner: Owner,
@@ -30,6 +32,7 @@ export class NatsServing implements Serving {
     private readonly host: ServingHost,
   ) {
     this.address = { owner, id: randomUUID() };
+    this.operations = new Map(operations.map((operation) => [operation.name, operation]));
     this.requests = operations.map((operation) => ({
       subject: SUBJECTS.operation(operation),
       queue: owner,
@@ -37,17 +40,29 @@ export class NatsServing implements Serving {
     }));
     this.controls = [
       { subject: SUBJECTS.cancel(owner), onMessage: (message) => this.cancel(message.string()) },
+      { subject: SUBJECTS.find(owner), onMessage: (message) => this.answerSearch(message) },
+      { subject: SUBJECTS.direct(this.address, '*'), onMessage: (message) => this.receiveDirect(message) },
       { subject: SUBJECTS.flow(this.address, '*'), onMessage: (message) => this.confirm(message) },
     ];
   }
 
   /** @throws Error where access control forbids a subject */
-  async start(): Promise<void> {
-    const interests = [...this.controls, ...this.requests];
-    for (const interest of interests) this.host.link.addInterest(interest);
-    const answer = await this.host.link.confirm(interests.map((interest) => interest.subject));
-    if (typeof answer === 'string') return;
-    throw new Error(`NATS forbids this user to subscribe to ${answer.subject}`);
+  start(): Promise<void> {
+    return this.listen([...this.controls, ...this.requests]);
+  }
+
+  async pause(): Promise<void> {
+    if (this.paused || this.stopping !== undefined) return;
+    this.paused = true;
+    for (const call of this.calls) call.hush();
+    await this.leaveGroup();
+  }
+
+  async resume(): Promise<void> {
+    if (!this.paused || this.stopping !== undefined) return;
+    this.paused = false;
+    for (const call of this.calls) call.unhush();
+    await this.listen(this.requests);
   }
 
   stop(): Promise<void> {
@@ -55,8 +70,19 @@ export class NatsServing implements Serving {
     return this.stopping;
   }
 
-  private async drain(): Promise<void> {
+  private async listen(interests: readonly Interest[]): Promise<void> {
+    for (const interest of interests) this.host.link.addInterest(interest);
+    const answer = await this.host.link.confirm(interests.map((interest) => interest.subject));
+    if (typeof answer === 'string') return;
+    throw new Error(`NATS forbids this user to subscribe to ${answer.subject}`);
+  }
+
+  private async leaveGroup(): Promise<void> {
     await Promise.all(this.requests.map((interest) => this.host.link.removeInterest(interest)));
+  }
+
+  private async drain(): Promise<void> {
+    await this.leaveGroup();
     if (!(await this.work.idle(this.host.settings.drainMs))) this.abortAll();
     await this.host.link.flush();
     await Promise.all(this.controls.map((interest) => this.host.link.removeInterest(interest)));
@@ -70,22 +96,43 @@ export class NatsServing implements Serving {
   private receive(operation: Operation, message: Msg): void {
     if (!message.reply)
       return this.host.logger.warn({ operation: operation.name }, 'a request without a place for its answer');
-    const incoming = this.read(operation, message);
+    const incoming = this.read(operation.name, message);
     if (!incoming) return;
     const key = `${operation.name} ${incoming.envelope.callId} ${incoming.callerText}`;
     const same = this.working.get(key);
     if (same?.hasBody(message.data)) return same.join(message.reply);
+    if (this.paused) return this.decline(message.reply, incoming);
     const run = new Run(operation, incoming.envelope, incoming.timeoutMs);
     const call = new IncomingCall(run, { data: message.data, reply: message.reply }, this.address, this.host);
     this.calls.add(call);
     this.work.add(this.handle(key, call));
   }
 
-  private read(operation: Operation, message: Msg): IncomingEnvelope | undefined {
+  /** A caller that heard nothing of its call asks who would take it. */
+  private answerSearch(message: Msg): void {
+    if (!message.reply || this.paused || this.stopping !== undefined || !this.operations.has(message.string())) return;
+    this.host.link.publish(message.reply, '', { headers: instanceHeaders('here', this.address) });
+  }
+
+  private receiveDirect(message: Msg): void {
+    const name = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+    const operation = this.operations.get(name);
+    if (operation && this.stopping === undefined) return this.receive(operation, message);
+    const incoming = message.reply ? this.read(name, message) : undefined;
+    if (incoming) this.decline(message.reply ?? '', incoming);
+  }
+
+  /** Of a call that was on its way when this instance left its group, or of an operation that this build does not have. */
+  private decline(replyTo: string, { envelope }: IncomingEnvelope): void {
+    const { body } = encodeError(unavailable(this.owner), envelope.requestId, Number.POSITIVE_INFINITY);
+    this.host.link.publish(replyTo, body, { headers: instanceHeaders('declined', this.address) });
+  }
+
+  private read(operation: string, message: Msg): IncomingEnvelope | undefined {
     try {
       return readEnvelope(message.headers);
     } catch (error) {
-      this.host.logger.error({ err: error, operation: operation.name }, 'a request that no caller of ours sends');
+      this.host.logger.error({ err: error, operation }, 'a request that no caller of ours sends');
       const outcome = encodeError(
         error instanceof ServiceError ? error : internal(error),
         'unknown',

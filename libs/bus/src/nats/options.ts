@@ -41,6 +41,10 @@ export const PROTOCOL = {
   silenceMs: 1_500,
   /** While a reply arrives in parts, the parts are its only signs of life. */
   partSilenceMs: 4_000,
+  /** How long instances are waited for that would take a call. */
+  findMs: 500,
+  /** How long calls go around a silent instance: longer than the broker needs to leave it. */
+  detourMs: 10_000,
   /** Pause after an attempt that nobody received. */
   retryFirstMs: 30,
   retryMaxMs: 250,
@@ -54,6 +58,7 @@ export const PROTOCOL = {
 } as const;
 
 const CONNECT_TIMEOUT_MS = 3_000;
+/** A broker that leaves two pings unanswered is given up when the third is due: after six to nine seconds. */
 const PING_INTERVAL_MS = 3_000;
 
 export function inboxPrefix(options: NatsBusOptions): string {

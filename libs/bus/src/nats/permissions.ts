@@ -30,7 +30,7 @@ export function natsPermissions(role: NatsRole): NatsPermissions {
 }
 
 function callSubjects(owner: Owner): string[] {
-  return [SUBJECTS.operation({ owner, name: '*' }), SUBJECTS.cancel(owner), SUBJECTS.flow({ owner, id: '*' }, '*')];
+  return [SUBJECTS.operation({ owner, name: '*' }), ...sharedSubjects(owner)];
 }
 
 /** Answers go to inboxes whose names are random; whoever was not asked cannot guess one. */
@@ -40,11 +40,13 @@ function answerSubjects(serves: readonly Owner[]): string[] {
 
 /** `subject queue`: calls may be taken as a member of the owner's group only. */
 function serveSubjects(owner: Owner): string[] {
-  return [
-    `${SUBJECTS.operation({ owner, name: '*' })} ${owner}`,
-    SUBJECTS.cancel(owner),
-    SUBJECTS.flow({ owner, id: '*' }, '*'),
-  ];
+  return [`${SUBJECTS.operation({ owner, name: '*' })} ${owner}`, ...sharedSubjects(owner)];
+}
+
+/** Published by callers and heard by instances. */
+function sharedSubjects(owner: Owner): string[] {
+  const any = { owner, id: '*' };
+  return [SUBJECTS.cancel(owner), SUBJECTS.find(owner), SUBJECTS.direct(any, '*'), SUBJECTS.flow(any, '*')];
 }
 
 /** The same as text for a NATS server's configuration file. */

@@ -27,7 +27,7 @@ export const listFiles = query({
   }),
   output: page(TrackedFile),
   errors: ['NODE_NOT_FOUND'],
-  rest: { method: 'GET', path: '/files', tag },
+  rest: { method: 'GET', path: '/files', tag, unused: ['scope'] },
   mcp: { tool: 'svc_list_files', title: 'List files' },
 });
 
@@ -35,7 +35,7 @@ export const readFile = query({
   name: 'read_file',
   owner: 'device',
   tier: 'read',
-  doc: 'Read a file of a node. Text is answered as it is, other content as base64 behind a line that says so. Above 1 MB, or with as_path, the answer is a path on disk instead: for reading alone, since what is written there goes into the file of the node itself.',
+  doc: 'Read a file of a node. Text is answered as it is, other content as base64 behind a line that says so. Above max_tokens the answer is a path on disk with the beginning of the text instead; full answers all of it up to 1 MB, as_path the path alone. A path is for reading alone, since what is written there goes into the file of the node itself. A caller who is told no paths of this device gets content up to 1 MB whatever is asked, and of a larger file its beginning alone.',
   input: z.strictObject({
     node_id: NodeId,
     path: FilePath,
@@ -43,13 +43,24 @@ export const readFile = query({
       .boolean()
       .default(false)
       .describe('Answer a path on disk whatever the size, to read from and not to write to.'),
+    max_tokens: z
+      .int()
+      .min(LIMITS.tokensMin)
+      .max(LIMITS.tokensMax)
+      .default(LIMITS.fileTokensDefault)
+      .describe('Larger content is answered as a path.'),
+    full: z.boolean().default(false).describe('Answer the content up to 1 MB whatever it costs.'),
   }),
   output: z.strictObject({
     bytes: z.int(),
     mime: z.string(),
     sha256: Sha256,
-    path: z.string().nullable().describe('On disk; null when the content is answered.'),
+    path: z
+      .string()
+      .nullable()
+      .describe('On disk; null when the content is answered, and to a caller who is told no paths of this device.'),
     content: z.string().nullable(),
+    excerpt: z.string().optional().describe('The beginning, where the content was too large to be answered.'),
   }),
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'NATIVE_FORMAT'],
   mcp: { tool: 'svc_read_file', title: 'Read file', whole: true },
@@ -72,7 +83,7 @@ export const createFile = command({
   }),
   output: TrackedFile,
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS'],
-  mcp: { tool: 'svc_create_file', title: 'Create file' },
+  mcp: { tool: 'svc_create_file', title: 'Create file', additive: true },
 });
 
 export const writeFile = command({
@@ -190,7 +201,7 @@ export const deleteFile = command({
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT'],
   timeoutMs: 60_000,
   rest: { method: 'DELETE', path: '/nodes/{node_id}/files/{file_id}', tag },
-  mcp: { tool: 'svc_delete_file', title: 'Delete file', destructive: true },
+  mcp: { tool: 'svc_delete_file', title: 'Delete file' },
 });
 
 export const adoptFiles = command({
@@ -211,7 +222,7 @@ export const adoptFiles = command({
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
   timeoutMs: 60_000,
   rest: { method: 'POST', path: '/nodes/{node_id}/files/adopt', tag },
-  mcp: { tool: 'svc_adopt_files', title: 'Track files' },
+  mcp: { tool: 'svc_adopt_files', title: 'Track files', additive: true },
 });
 
 export const FileHit = z.strictObject({

@@ -50,6 +50,11 @@ export const FileRecord = z.strictObject({
 });
 export type FileRecord = z.infer<typeof FileRecord>;
 
+/** Path on the device that answers. Only the person whose device it is and callers with `manage` are told any. */
+export const LocalPath = z
+  .string()
+  .describe('On this device; null without a mirror here, and to others than its person and callers with manage.');
+
 /** A tracked file as every listing answers it. */
 export const TrackedFile = z.strictObject({
   ...FileRecord.shape,
@@ -59,7 +64,11 @@ export const TrackedFile = z.strictObject({
   subpath: z.string().nullable().describe('Subfolders within the section; null directly in it.'),
   filename: z.string(),
   status: FileStatus.nullable(),
-  remote_path: z.string().describe('Organization, type, node, section, subfolders and name, by their unchanging keys.'),
-  local_path: z.string().nullable().describe('Where the file lies on this device; null without a mirror here.'),
+  remote_path: z
+    .string()
+    .describe(
+      'Organization, type, node, section, subfolders and name, by their unchanging keys; from the type on where you do not see the organization.',
+    ),
+  local_path: LocalPath.nullable(),
 });
 export type TrackedFile = z.infer<typeof TrackedFile>;

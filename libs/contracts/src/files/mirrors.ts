@@ -3,12 +3,16 @@ import { Id, page, paging, plainText, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { LocalPath } from './file.js';
 
 const tag = 'Mirrors';
 const nodeId = { node_id: Id.describe('Id of the node.') };
 const FolderText = plainText(LIMITS.pathLength).min(1, 'must not be empty');
 
 /** One configuration file of an agent client in a mirror. */
+/** Environment variable from which agents in the folder of a node take the credential; a credential itself is never written. */
+export const AGENT_TOKEN_VARIABLE = 'SVC_TOKEN';
+
 export const ClientConfigFile = z.strictObject({
   client: z.enum(['claude-code', 'codex', 'mistral-vibe', 'scope']).describe('scope: SVC_SCOPE.md, for every agent.'),
   path: z.string().describe('Within the folder.'),
@@ -33,7 +37,7 @@ export const createMirror = command({
   }),
   output: z.strictObject({
     node_id: Id,
-    local_path: z.string(),
+    local_path: LocalPath.nullable(),
     created: z.boolean().describe('False: the node had its folder already.'),
     subdirs: z.array(z.string()),
     remote_scaffold: z.strictObject({ remote_name: z.string().nullable(), folders: z.array(z.string()) }),
@@ -42,7 +46,7 @@ export const createMirror = command({
   errors: ['NODE_NOT_FOUND', 'MIRROR_PATH_REFUSED', 'CONFLICT', 'STORAGE_FULL'],
   timeoutMs: 30_000,
   rest: { method: 'POST', path: '/nodes/{node_id}/mirror', tag },
-  mcp: { tool: 'svc_mirror', title: 'Create the folder of a node' },
+  mcp: { tool: 'svc_mirror', title: 'Create the folder of a node', additive: true },
 });
 
 export const MirrorState = z
@@ -51,7 +55,7 @@ export const MirrorState = z
 
 export const Mirror = z.strictObject({
   node: NodeRef,
-  local_path: z.string(),
+  local_path: LocalPath.nullable(),
   state: MirrorState,
   files: z.int().describe('Files that this device tracks in it.'),
   created_at: Timestamp,
@@ -62,7 +66,7 @@ export const listMirrors = query({
   name: 'list_mirrors',
   owner: 'device',
   tier: 'read',
-  doc: 'List the folders of nodes on this device, by path.',
+  doc: 'List the folders of nodes on this device, by the names of the nodes.',
   input: z.strictObject({ ...paging }),
   output: page(Mirror),
   rest: { method: 'GET', path: '/mirrors', tag },
@@ -90,8 +94,8 @@ export const removeMirror = command({
   idempotent: true,
   doc: 'Stop tracking the folder of a node on this device. The folder, its files and their records stay; our entries in the configuration of agents and SVC_SCOPE.md are taken out of it.',
   input: z.strictObject(nodeId),
-  output: z.strictObject({ node_id: Id, local_path: z.string() }),
+  output: z.strictObject({ node_id: Id, local_path: LocalPath.nullable() }),
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
   rest: { method: 'DELETE', path: '/nodes/{node_id}/mirror', tag },
-  mcp: { tool: 'svc_remove_mirror', title: 'Give up the folder of a node', destructive: true },
+  mcp: { tool: 'svc_remove_mirror', title: 'Give up the folder of a node' },
 });

@@ -17,7 +17,10 @@ export const NodePlace = z.strictObject({
   type: NodeType,
   name: z.string(),
   sync_key: z.string(),
-  organization_sync_key: z.string().nullable().describe('Null for an organization.'),
+  organization_sync_key: z
+    .string()
+    .nullable()
+    .describe('Null for an organization, and where the caller does not see the organization.'),
   level: z.enum(['read', 'write']).describe('What the caller may do on the node.'),
 });
 export type NodePlace = z.infer<typeof NodePlace>;

@@ -63,7 +63,7 @@ export const setRoutingPolicy = command({
   }),
   output: Answer,
   errors: ['LOCAL_MODE_NO_REMOTE'],
-  mcp: { tool: 'svc_set_routing_policy', title: 'Replace routing rules', destructive: true },
+  mcp: { tool: 'svc_set_routing_policy', title: 'Replace routing rules' },
 });
 
 export const storeFile = command({

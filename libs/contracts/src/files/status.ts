@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Id, Timestamp } from '../common.js';
+import { Id, listOf, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { query } from '../operation.js';
-import { PathText, Section } from './file.js';
+import { LocalPath, PathText, Section } from './file.js';
 import { MirrorState } from './mirrors.js';
 
 const tag = 'Sync';
@@ -46,7 +46,7 @@ export const StatusEntry = z.strictObject({
   path: z.string(),
   section: Section,
   size_bytes: z.int().nullable(),
-  local_path: z.string().nullable(),
+  local_path: LocalPath.nullable(),
   problem: z.string().nullable().describe('Why the state could not be told, or why the file is not tracked.'),
 });
 export type StatusEntry = z.infer<typeof StatusEntry>;
@@ -66,8 +66,10 @@ export const fileStatus = query({
     node_id: Id.optional(),
     remote_name: z.string().max(200).optional(),
     include_discovery: z.boolean().default(true).describe('Look for files that are not tracked.'),
-    classes: z.array(FileClass).optional(),
-    path_prefix: PathText.optional(),
+    classes: listOf(FileClass).optional(),
+    path_prefix: PathText.optional().describe(
+      'A file or folder within the node: that file, or all that lies in that folder. Whole names count: wip/plan does not find wip/plans.',
+    ),
     limit: z.int().min(1).max(LIMITS.statusMax).default(LIMITS.statusDefault).describe('Most entries of each bucket.'),
     offset: z.int().min(0).max(10_000_000).default(0).describe('Entries of each bucket to leave out.'),
   }),
@@ -108,7 +110,7 @@ export const getSyncStatus = query({
   input: z.strictObject({ node_id: Id }),
   output: z.strictObject({
     node_id: Id,
-    mirror: z.strictObject({ local_path: z.string(), state: MirrorState }).nullable(),
+    mirror: z.strictObject({ local_path: LocalPath.nullable(), state: MirrorState }).nullable(),
     watching: z.boolean(),
     scan: ScanProgress,
     tracked: z.int(),

@@ -119,7 +119,7 @@ export const requestAccess = command({
   output: AccessRequest,
   errors: ['CONFLICT'],
   rest: { method: 'POST', path: '/access-requests', status: 201, tag },
-  mcp: { tool: 'svc_request_access', title: 'Request access' },
+  mcp: { tool: 'svc_request_access', title: 'Request access', additive: true },
 });
 
 export const listAccessRequests = query({

@@ -35,7 +35,7 @@ export const createActor = command({
   output: Actor,
   errors: ['USER_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/actors', status: 201, tag },
-  mcp: { tool: 'svc_create_actor', title: 'Create actor' },
+  mcp: { tool: 'svc_create_actor', title: 'Create actor', additive: true },
 });
 
 export const getActor = query({
@@ -101,5 +101,5 @@ export const deleteActor = command({
   ),
   errors: ['ACTOR_NOT_FOUND', 'IN_USE', 'CONFLICT'],
   rest: { method: 'DELETE', path: '/actors/{actor_id}', tag },
-  mcp: { tool: 'svc_delete_actor', title: 'Delete actor', destructive: true },
+  mcp: { tool: 'svc_delete_actor', title: 'Delete actor' },
 });

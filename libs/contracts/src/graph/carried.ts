@@ -44,7 +44,7 @@ export const addResponsibility = command({
   output: Responsibility,
   errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/nodes/{node_id}/responsibilities', status: 201, tag },
-  mcp: { tool: 'svc_add_responsibility', title: 'Add responsibility' },
+  mcp: { tool: 'svc_add_responsibility', title: 'Add responsibility', additive: true },
 });
 
 export const updateResponsibility = command({
@@ -76,7 +76,7 @@ export const removeResponsibility = command({
   output: Done,
   errors: ['RESPONSIBILITY_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'DELETE', path: '/responsibilities/{responsibility_id}', tag },
-  mcp: { tool: 'svc_remove_responsibility', title: 'Remove responsibility', destructive: true },
+  mcp: { tool: 'svc_remove_responsibility', title: 'Remove responsibility' },
 });
 
 export const reorderResponsibilities = command({
@@ -101,7 +101,7 @@ export const addDataSource = command({
   output: Link,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/nodes/{node_id}/data-sources', status: 201, tag },
-  mcp: { tool: 'svc_add_data_source', title: 'Add data source' },
+  mcp: { tool: 'svc_add_data_source', title: 'Add data source', additive: true },
 });
 
 export const removeDataSource = command({
@@ -114,7 +114,7 @@ export const removeDataSource = command({
   output: Done,
   errors: ['LINK_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'DELETE', path: '/data-sources/{data_source_id}', tag },
-  mcp: { tool: 'svc_remove_data_source', title: 'Remove data source', destructive: true },
+  mcp: { tool: 'svc_remove_data_source', title: 'Remove data source' },
 });
 
 export const addTool = command({
@@ -126,7 +126,7 @@ export const addTool = command({
   output: Link,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/nodes/{node_id}/tools', status: 201, tag },
-  mcp: { tool: 'svc_add_tool', title: 'Add tool' },
+  mcp: { tool: 'svc_add_tool', title: 'Add tool', additive: true },
 });
 
 export const removeTool = command({
@@ -139,5 +139,5 @@ export const removeTool = command({
   output: Done,
   errors: ['LINK_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'DELETE', path: '/tools/{tool_id}', tag },
-  mcp: { tool: 'svc_remove_tool', title: 'Remove tool', destructive: true },
+  mcp: { tool: 'svc_remove_tool', title: 'Remove tool' },
 });

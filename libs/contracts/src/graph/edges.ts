@@ -21,7 +21,7 @@ export const connect = command({
   errors: ['NODE_NOT_FOUND', 'EDGE_EXISTS', 'EDGE_CYCLE', 'ORG_INVARIANT'],
   timeoutMs: 30_000,
   rest: { method: 'POST', path: '/edges', status: 201, tag },
-  mcp: { tool: 'svc_connect', title: 'Connect nodes' },
+  mcp: { tool: 'svc_connect', title: 'Connect nodes', additive: true },
 });
 
 export const disconnect = command({
@@ -35,7 +35,7 @@ export const disconnect = command({
   errors: ['EDGE_NOT_FOUND', 'ORG_INVARIANT'],
   timeoutMs: 30_000,
   rest: { method: 'DELETE', path: '/edges/{edge_id}', tag },
-  mcp: { tool: 'svc_disconnect', title: 'Disconnect nodes', destructive: true },
+  mcp: { tool: 'svc_disconnect', title: 'Disconnect nodes' },
 });
 
 export const listEdges = query({

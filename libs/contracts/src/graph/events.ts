@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExpectedVersion, Id, page, paging, Text, Timestamp } from '../common.js';
+import { ExpectedVersion, Id, listOf, page, paging, Text, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 import { EventKind, EventStatus } from './vocabulary.js';
@@ -23,6 +23,17 @@ export const GraphEvent = z.strictObject({
 });
 export type GraphEvent = z.infer<typeof GraphEvent>;
 
+/** An event beside those of other nodes, with what its node goes by. */
+export const ListedEvent = z.strictObject({
+  ...GraphEvent.shape,
+  node_name: z.string(),
+  node_path: z
+    .string()
+    .nullable()
+    .describe('By which calls may name the node; null when the caller does not see its organization.'),
+});
+export type ListedEvent = z.infer<typeof ListedEvent>;
+
 const content = Text.min(1, 'must not be empty')
   .refine((value) => value.trim() !== '', 'must not be blank')
   .max(LIMITS.textLength);
@@ -43,7 +54,7 @@ export const logEvent = command({
   output: GraphEvent,
   errors: ['NODE_NOT_FOUND'],
   rest: { method: 'POST', path: '/nodes/{node_id}/events', status: 201, tag },
-  mcp: { tool: 'svc_log', title: 'Log event' },
+  mcp: { tool: 'svc_log', title: 'Log event', additive: true },
 });
 
 export const listEvents = query({
@@ -57,15 +68,15 @@ export const listEvents = query({
       .enum(['session', 'global'])
       .optional()
       .describe('Without node_id: session, the home node and its neighbours; global, everything you may see.'),
-    kind: z.array(EventKind).optional(),
-    status: z.array(EventStatus).optional(),
+    kind: listOf(EventKind).optional(),
+    status: listOf(EventStatus).optional(),
     from: Timestamp.optional().describe('Earliest occurred_at.'),
     to: Timestamp.optional().describe('Latest occurred_at, exclusive.'),
     ...paging,
   }),
-  output: page(GraphEvent),
+  output: page(ListedEvent),
   errors: ['NODE_NOT_FOUND'],
-  rest: { method: 'GET', path: '/events', tag },
+  rest: { method: 'GET', path: '/events', tag, unused: ['scope'] },
   mcp: { tool: 'svc_list_events', title: 'List events', more: 'svc_get_event for a long one' },
 });
 
@@ -75,7 +86,7 @@ export const getEvent = query({
   tier: 'read',
   doc: 'Read one event.',
   input: z.strictObject(eventId),
-  output: GraphEvent,
+  output: ListedEvent,
   errors: ['EVENT_NOT_FOUND'],
   rest: { method: 'GET', path: '/events/{event_id}', tag },
   mcp: { tool: 'svc_get_event', title: 'Read event' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Confirmed, ExpectedVersion, Id, Name, page, paging, Query, Text, Timestamp } from '../common.js';
+import { Confirmed, ExpectedVersion, Id, listOf, Name, page, paging, Query, Text, Timestamp } from '../common.js';
 import { FileStatus } from '../files/file.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
@@ -97,7 +97,7 @@ export const Node = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'Folder of the node on the device that answers; null without one, and in an answer that no device passed on.',
+      'Folder of the node on the device that answers; null without one, to others than the person of the device and callers with manage, and in an answer that no device passed on.',
     ),
 });
 export type Node = z.infer<typeof Node>;
@@ -140,7 +140,7 @@ export const createNode = command({
   output: Node,
   errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'ORG_INVARIANT', 'LIFECYCLE_INVALID'],
   rest: { method: 'POST', path: '/nodes', status: 201, tag },
-  mcp: { tool: 'svc_create_node', title: 'Create node' },
+  mcp: { tool: 'svc_create_node', title: 'Create node', additive: true },
 });
 
 export const getNode = query({
@@ -171,10 +171,10 @@ export const listNodes = query({
       .describe(
         'session: the home node and its neighbours, the default of a connection with a home node; global: everything you may see.',
       ),
-    type: z.array(NodeType).optional(),
-    status: z.array(NodeStatus).optional(),
-    lifecycle: z.array(Lifecycle).optional(),
-    health: z.array(Health).optional(),
+    type: listOf(NodeType).optional(),
+    status: listOf(NodeStatus).optional(),
+    lifecycle: listOf(Lifecycle).optional(),
+    health: listOf(Health).optional(),
     organization_id: Id.optional(),
     owner_id: Id.optional(),
     parent_id: Id.optional().describe('Only nodes that belong to this node directly.'),
@@ -184,7 +184,7 @@ export const listNodes = query({
   }),
   output: page(NodeSummary),
   errors: ['NODE_NOT_FOUND'],
-  rest: { method: 'GET', path: '/nodes', tag },
+  rest: { method: 'GET', path: '/nodes', tag, unused: ['scope'] },
   mcp: { tool: 'svc_list_nodes', title: 'List nodes' },
 });
 
@@ -211,7 +211,7 @@ export const archiveNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Archive a node. Everything of it is kept, and restore_node brings its former lifecycle back.',
+  doc: 'Archive a node. Everything of it is kept, and restore_node brings its former lifecycle back. A project that is done stays done.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
   output: Node,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
@@ -259,7 +259,7 @@ export const purgeNode = command({
   errors: ['NODE_NOT_FOUND', 'IN_USE', 'CONFLICT'],
   timeoutMs: 30_000,
   rest: { method: 'DELETE', path: '/nodes/{node_id}', tag },
-  mcp: { tool: 'svc_purge_node', title: 'Purge node', destructive: true },
+  mcp: { tool: 'svc_purge_node', title: 'Purge node' },
 });
 
 export const moveNode = command({

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { Coordinate, Id, MaxTokens, page, paging, Query, Timestamp } from '../common.js';
+import { Coordinate, Id, listOf, MaxTokens, page, paging, Query, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 import { AccessRequest } from './access.js';
+import { ActorRef } from './actors.js';
 import { Link, Responsibility } from './carried.js';
 import { GraphEvent } from './events.js';
 import { Node, NodeRef, NodeSummary } from './nodes.js';
@@ -10,13 +11,20 @@ import { Health, Lifecycle, NodeType, Relation } from './vocabulary.js';
 
 const tag = 'Reading';
 
+/** What a search finds. */
+export const HitKind = z.enum(['node', 'actor', 'responsibility', 'data_source', 'tool', 'file', 'event']);
+export type HitKind = z.infer<typeof HitKind>;
+
 /** A match of the search. `snippet` marks matched words with « and ». */
 export const SearchHit = z.strictObject({
-  kind: z.enum(['node', 'event']),
-  node: NodeRef,
-  event_id: Id.nullable(),
-  matched: z.enum(['name', 'text']).describe('name: the node name; text: description, goal or event.'),
+  kind: HitKind,
+  node: NodeRef.nullable().describe('The node that was found, or that carries what was found; null for an actor.'),
+  item_id: Id.nullable().describe('Id of what was found; null when that is the node.'),
+  matched: z
+    .enum(['name', 'text'])
+    .describe('name: of the node, actor, source, tool or file; text: description, goal, event or responsibility.'),
   snippet: z.string(),
+  holders: z.array(ActorRef).optional().describe('Of a responsibility: who answers for it.'),
   score: z.number().describe('Higher is better; comparable within one answer.'),
 });
 
@@ -24,12 +32,12 @@ export const search = query({
   name: 'search',
   owner: 'graph',
   tier: 'read',
-  doc: 'Search names (also parts of words), descriptions, goals and events (whole words, the last one also by its beginning) of everything you may see, best first. Case and diacritics are folded; "quotes" make a phrase, OR an alternative, a leading - an exclusion. Superseded and archived events are left out.',
+  doc: 'Search everything you may see, best first: by name or part of it nodes, people and automations, data sources, tools and files; by whole words (the last one also by its beginning) descriptions, goals, events and responsibilities, the latter also by who holds them. Case and diacritics are folded; "quotes" make a phrase, OR an alternative, a leading - an exclusion. Superseded and archived events are left out.',
   input: z.strictObject({
     query: Query.trim().min(1, 'must not be empty'),
-    type: z.array(NodeType).optional(),
+    type: listOf(NodeType).optional().describe('Only these nodes and what they carry.'),
     organization_id: Id.optional(),
-    include: z.array(z.enum(['node', 'event'])).optional(),
+    include: listOf(HitKind).optional(),
     ...paging,
   }),
   output: page(SearchHit),
@@ -37,11 +45,12 @@ export const search = query({
   mcp: { tool: 'svc_search', title: 'Search the graph' },
 });
 
-/** A line of the outline of a context answer. */
+/** A node of the outline of a context answer, as a record. */
 export const ContextNode = z.strictObject({
   ...NodeRef.shape,
   lifecycle: Lifecycle,
   health: Health.nullable(),
+  health_note: z.string().nullable().describe('Why it is not on_track; the beginning of a long note.'),
   depth: z.int().describe('Steps from the node asked for.'),
   via: z
     .array(z.strictObject({ from: Id, relation: Relation, direction: z.enum(['outgoing', 'incoming']) }))
@@ -76,17 +85,18 @@ export const CONTEXT_PARTS = [
 
 export const Context = z.strictObject({
   depth: z.int(),
-  estimated_tokens: z.int().describe('Of this answer as JSON: a quarter of its bytes.'),
+  estimated_tokens: z.int().describe('Of this answer as JSON, within a tenth of what models count.'),
   complete: z.boolean().describe('False when anything was left out.'),
   left_out: z.strictObject({
     nodes: z.int().describe('Visible nodes within the depth that were found and are not shown.'),
+    types: z.partialRecord(NodeType, z.int()).describe('How many of them are of which type.'),
     more_nodes: z
       .boolean()
       .describe('True when there can be still more than were counted: beyond hubs, or farther away.'),
     hubs: z
-      .array(Id)
+      .array(z.string())
       .describe(
-        'Nodes with more neighbours than were looked at, the nearest five of them; list_edges gives all neighbours.',
+        'References of nodes with more neighbours than were looked at, the nearest five of them; list_edges gives all neighbours.',
       ),
     details: z.int().describe('Nodes of the outline without details.'),
     node: z
@@ -94,7 +104,16 @@ export const Context = z.strictObject({
       .describe('Parts of the node itself that are shortened; get_node gives them whole.'),
     how_to_get: z.string().describe('What to call for the rest; empty when nothing is left out.'),
   }),
-  nodes: z.array(ContextNode).describe('Outline of the surroundings, nearest first.'),
+  outline: z
+    .array(z.string())
+    .describe(
+      'The surroundings, nearest first, a line for each node: reference, name, lifecycle, health with its note unless on_track, edges, owner. >applies: an edge from the node asked for to this one; <applies: the reverse; behind it the nearer node, when that is another one. A reference stands for node_id in a call. Empty in the form of records.',
+    ),
+  nodes: z.array(ContextNode).describe('The outline as records; empty in the form of lines.'),
+  responsibilities: z
+    .array(z.string())
+    .optional()
+    .describe('Those of the node with who holds them, a line for each, where there is no room for them as records.'),
   node: Node.describe('The node asked for, whole unless left_out.node says otherwise.'),
   details: z.array(ContextDetails).describe('Of the nodes in the outline, nearest first, as far as max_tokens allows.'),
 });
@@ -107,8 +126,12 @@ export const getContext = query({
   input: z.strictObject({
     node_id: Id.optional().describe('Defaults to the home node of the connection.'),
     depth: z.int().min(0).max(LIMITS.contextDepthMax).default(1),
-    relation: z.array(Relation).optional().describe('Follow only these relations.'),
+    relation: listOf(Relation).optional().describe('Follow only these relations.'),
     include_archived: z.boolean().default(false),
+    form: z
+      .enum(['lines', 'records'])
+      .optional()
+      .describe('Of the outline: lines, or records with ids, which cost more. Default: lines on MCP, records on REST.'),
     max_tokens: MaxTokens,
   }),
   output: Context,
@@ -162,7 +185,7 @@ export const getSnapshot = query({
   }),
   output: z.union([Snapshot, z.strictObject({ token: z.string(), unchanged: z.literal(true) })]),
   timeoutMs: 30_000,
-  rest: { method: 'GET', path: '/graph', tag },
+  rest: { method: 'GET', path: '/graph', tag, unused: ['if_none_match'] },
 });
 
 export const setPositions = command({

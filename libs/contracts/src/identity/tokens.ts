@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Caller, Scope } from '../caller.js';
-import { Done, Id, Name, page, paging, Timestamp } from '../common.js';
+import { Done, Id, Name, page, paging, plainText, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 
@@ -17,6 +17,9 @@ export const Token = z.strictObject({
   expires_at: Timestamp,
   last_used_at: Timestamp.nullable().describe('To the minute.'),
   revoked_at: Timestamp.nullable(),
+  made_by: Id.nullable().describe(
+    'The token that made it, with which it ends. Null without one, and where you do not see that.',
+  ),
 });
 export type Token = z.infer<typeof Token>;
 
@@ -26,13 +29,18 @@ export const createToken = command({
   name: 'create_token',
   owner: 'identity',
   tier: 'read',
-  doc: `Create a token for yourself, or with manage for another user. It never goes beyond your own scope (FORBIDDEN) or what the user may have (VALIDATION_FAILED). A user has at most ${LIMITS.tokensPerUser} that work (CONFLICT). The secret is in this answer and nowhere else.`,
+  doc: `Create a token for yourself, or with manage for another user. It never goes beyond your own scope (FORBIDDEN) or what the user may have (VALIDATION_FAILED). It ends with the token that you call with, and no later (VALIDATION_FAILED); one that you make signed in through the identity provider stands on its own. A user has at most ${LIMITS.tokensPerUser} that work (CONFLICT). The secret is in this answer and nowhere else.`,
   input: z.strictObject({
     label: Name,
     scope: Scope,
     kind: TokenKind.default('personal'),
     user_id: Id.optional(),
-    expires_in_days: z.int().min(1).max(LIMITS.tokenDaysMax).default(LIMITS.tokenDaysDefault),
+    expires_in_days: z
+      .int()
+      .min(1)
+      .max(LIMITS.tokenDaysMax)
+      .optional()
+      .describe(`${LIMITS.tokenDaysDefault} unless told, or less where the token that you call with ends before.`),
   }),
   output: z.strictObject({ token: Token, secret: z.string().describe('svc_pat_… or svc_dev_…, shown once.') }),
   errors: ['USER_NOT_FOUND', 'CONFLICT'],
@@ -42,7 +50,7 @@ export const listTokens = query({
   name: 'list_tokens',
   owner: 'identity',
   tier: 'read',
-  doc: 'List your tokens, or with manage those of a user or of everybody, newest first.',
+  doc: 'List the token that you call with and those made with it, or signed in through the identity provider all of yours; with manage all of a user or of everybody. Newest first.',
   input: z.strictObject({
     user_id: Id.optional(),
     everybody: z.boolean().default(false),
@@ -58,17 +66,49 @@ export const revokeToken = command({
   owner: 'identity',
   tier: 'read',
   idempotent: true,
-  doc: "Revoke one of your tokens, or with manage anybody's. Its open connections end within a second.",
+  doc: "Revoke a token that list_tokens shows you, or with manage anybody's. All that were made with it end too, and their open connections within a second. The workspace's own is rotated instead (TOKEN_NOT_REVOCABLE).",
   input: z.strictObject({ token_id: Id }),
   output: Done,
-  errors: ['TOKEN_NOT_FOUND'],
+  errors: ['TOKEN_NOT_FOUND', 'TOKEN_NOT_REVOCABLE'],
   rest: { method: 'DELETE', path: '/tokens/{token_id}', tag },
 });
+export const rotateToken = command({
+  name: 'rotate_token',
+  owner: 'identity',
+  tier: 'read',
+  doc: "Make the successor of the token that you call with: same user, kind, label and scope. Both work until complete_rotation is called with the successor, so store that first; a successor made before and not completed ends. It ends when the old one would have; the workspace's own and the first administrator's get their whole time anew. A JWT has no successor (CONFLICT). The secret is in this answer and nowhere else.",
+  input: z.strictObject({}),
+  output: z.strictObject({ token: Token, secret: z.string().describe('svc_pat_… or svc_dev_…, shown once.') }),
+  errors: ['CONFLICT'],
+  rest: { method: 'POST', path: '/tokens/rotate', status: 201, tag },
+});
+export const completeRotation = command({
+  name: 'complete_rotation',
+  owner: 'identity',
+  tier: 'read',
+  idempotent: true,
+  doc: 'End the token whose successor you call with; what was made with it goes on with the successor. Its open connections end within a second.',
+  input: z.strictObject({}),
+  output: Done,
+  rest: { method: 'POST', path: '/tokens/rotate/complete', tag },
+});
 
-const ClaimText = z
-  .string()
-  .max(500)
-  .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
+const ClaimText = plainText(500).regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
+
+/** Claims of a JWT that the edge has verified. The user is created on first sight; the groups fill the groups of that claim. */
+export const OidcCredential = z.strictObject({
+  kind: z.literal('oidc'),
+  issuer: ClaimText.min(1),
+  subject: ClaimText.min(1),
+  name: z.string(),
+  groups: z.array(z.string()).max(1_000),
+  scope: Scope.describe('The highest scope that the groups claim stands for, as the edge is configured.'),
+  issued_at: Timestamp.optional().describe(
+    'When the provider said so. Claims that are older than the last ones change nothing and give no more than those.',
+  ),
+  expires_at: Timestamp,
+});
+export type OidcCredential = z.infer<typeof OidcCredential>;
 
 /** Internal: turns a credential into its caller. The edge asks; nobody else may. */
 export const authenticate = query({
@@ -85,22 +125,7 @@ export const authenticate = query({
           .regex(/^[0-9a-f]{64}$/)
           .describe('Hash of the presented token; the token itself never travels.'),
       }),
-      z
-        .strictObject({
-          kind: z.literal('oidc'),
-          issuer: ClaimText.min(1),
-          subject: ClaimText.min(1),
-          name: z.string(),
-          groups: z.array(z.string()).max(1_000),
-          scope: Scope.describe('The highest scope that the groups claim stands for, as the edge is configured.'),
-          issued_at: Timestamp.optional().describe(
-            'When the provider said so. Claims that are older than the last ones change nothing and give no more than those.',
-          ),
-          expires_at: Timestamp,
-        })
-        .describe(
-          'Claims of a JWT that the edge has verified. The user is created on first sight; the groups fill the groups of that claim.',
-        ),
+      OidcCredential,
     ]),
   }),
   output: z.strictObject({

@@ -32,6 +32,7 @@ export const Group = z.strictObject({
 export type Group = z.infer<typeof Group>;
 
 const tag = 'Users and groups';
+const partOf = Query.optional().describe('Part of the name, or of the identity or claim at the provider.');
 
 export const whoami = query({
   name: 'whoami',
@@ -72,10 +73,11 @@ export const listUsers = query({
   name: 'list_users',
   owner: 'identity',
   tier: 'manage',
-  doc: 'List users by name.',
-  input: z.strictObject({ query: Query.optional(), ...paging }),
+  doc: 'List users by name, with their groups.',
+  input: z.strictObject({ query: partOf, ...paging }),
   output: page(User),
   rest: { method: 'GET', path: '/users', tag },
+  mcp: { tool: 'svc_list_users', title: 'Find users' },
 });
 export const updateUser = command({
   name: 'update_user',
@@ -110,9 +112,10 @@ export const listGroups = query({
   owner: 'identity',
   tier: 'manage',
   doc: 'List groups by name.',
-  input: z.strictObject({ query: Query.optional(), ...paging }),
+  input: z.strictObject({ query: partOf, ...paging }),
   output: page(Group),
   rest: { method: 'GET', path: '/groups', tag },
+  mcp: { tool: 'svc_list_groups', title: 'Find groups' },
 });
 export const updateGroup = command({
   name: 'update_group',
@@ -151,6 +154,7 @@ export const listGroupMembers = query({
   output: page(z.strictObject({ id: Id, name: z.string() })),
   errors: ['GROUP_NOT_FOUND'],
   rest: { method: 'GET', path: '/groups/{group_id}/members', tag },
+  mcp: { tool: 'svc_list_group_members', title: 'List members' },
 });
 export const changeGroupMembers = command({
   name: 'change_group_members',

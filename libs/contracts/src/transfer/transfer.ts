@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Confirmed, Done, Id } from '../common.js';
+import { Confirmed, Done, Id, Timestamp } from '../common.js';
 import { AccessPreview } from '../graph/access-preview.js';
 import { command, query } from '../operation.js';
 import { GraphDocument } from './document.js';
@@ -45,6 +45,24 @@ export const runImport = command({
   output: ImportReport,
   errors: ['UPLOAD_NOT_FOUND', 'CONFLICT'],
   timeoutMs: 600_000,
+});
+
+export const listImports = query({
+  name: 'list_imports',
+  owner: 'graph',
+  tier: 'manage',
+  doc: 'List the imports that are running, with how far they are. One that waits for its turn is not among them.',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        stage: z.enum(['reading', 'checking', 'writing']),
+        percent: z.int().min(0).max(100).describe('Of this stage.'),
+        started_at: Timestamp,
+      }),
+    ),
+  }),
+  rest: { method: 'GET', path: '/imports', tag },
 });
 
 export const exportGraph = query({

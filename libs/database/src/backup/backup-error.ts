@@ -1,3 +1,6 @@
+import { ServiceError } from '@workspace-graph/contracts';
+import { translateDatabaseError } from '../database-error.js';
+
 /**
  * - `FILE_EXISTS`, `FILE_UNUSABLE`: the file named is there already, or cannot be written or read.
  * - `DISK_FULL`: no room for the file; what was written of it is removed.
@@ -5,6 +8,7 @@
  * - `NEWER_BACKUP`: a newer version of the product made it.
  * - `NOT_MIGRATED`: the database to back up holds nothing of this product.
  * - `NOT_EMPTY`: the database to restore into holds data.
+ * - `DATABASE_LOST`: the database could not be reached, or ended in the middle of the work.
  * - `RESTORE_FAILED`: the database refused the data; nothing of it stays.
  */
 export type BackupErrorCode =
@@ -16,6 +20,7 @@ export type BackupErrorCode =
   | 'NEWER_BACKUP'
   | 'NOT_MIGRATED'
   | 'NOT_EMPTY'
+  | 'DATABASE_LOST'
   | 'RESTORE_FAILED';
 
 interface BackupErrorOptions extends ErrorOptions {
@@ -37,6 +42,38 @@ export class BackupError extends Error {
   }
 }
 
+const databaseDiskFull = '53100';
+
+/** The chain of causes, the error itself first. */
+function* causesOf(error: unknown): Generator<Error & { readonly code?: unknown }> {
+  for (let at = error; at instanceof Error; at = at.cause) yield at;
+}
+
+function isLoss(error: Error): boolean {
+  const told = translateDatabaseError(error);
+  return told instanceof ServiceError && told.retryable;
+}
+
+/**
+ * Turns a connection that was not made or broke, and a database without room, into a BackupError that says what came of
+ * the work; anything else stays as it is.
+ */
+export function lossOf(error: unknown, outcome: string): unknown {
+  if (error instanceof BackupError) return error;
+  const causes = [...causesOf(error)];
+  if (causes.some(({ code }) => code === databaseDiskFull))
+    return new BackupError('DISK_FULL', `The disk of the database is full. ${outcome}`, {
+      advice: 'Free some space, then run the command again.',
+      cause: error,
+    });
+  const loss = causes.find(isLoss);
+  if (loss === undefined) return error;
+  return new BackupError('DATABASE_LOST', `The database cannot be used right now (${loss.message}). ${outcome}`, {
+    advice: 'It may be starting again: wait a moment, then run the command again; `svc doctor` tells more.',
+    cause: error,
+  });
+}
+
 /** Turns what the file system says into a BackupError; anything else stays as it is. */
 export function fileError(file: string, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code;
@@ -47,6 +84,11 @@ export function fileError(file: string, error: unknown): unknown {
     });
   const unusable = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENAMETOOLONG'];
   if (code === undefined || !unusable.includes(code)) return error;
+  if (code === 'EROFS')
+    return new BackupError('FILE_UNUSABLE', `The file ${file} cannot be written: its disk is read-only.`, {
+      advice: 'Make the disk writable, or choose another file.',
+      cause: error,
+    });
   return new BackupError('FILE_UNUSABLE', `The file ${file} cannot be used (${code}).`, {
     advice: 'Check the path and its rights, or choose another file.',
     cause: error,

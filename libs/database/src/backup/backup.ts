@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { BackupError } from './backup-error.js';
+import { BackupError, lossOf } from './backup-error.js';
 import { neutralSettings, readLevel, readSequences, readTables } from './catalogue.js';
 import { encodeFrame, type TableStart } from './frames.js';
 import { writeSealed } from './sealed-file.js';
@@ -71,14 +71,14 @@ async function makePlan(client: pg.Client): Promise<Plan> {
 /**
  * Writes the whole database, secrets' hashes included, to one compressed file that only its user may read, as of one
  * moment and while others go on writing.
- * @throws BackupError; errors of the connection as they are
+ * @throws BackupError
  */
 export async function backupDatabase(options: BackupOptions): Promise<BackupSummary> {
   const client = new pg.Client({ connectionString: options.url, application_name: 'workspace-graph backup' });
   // A line that drops makes the running query fail, which is what is reported.
   client.on('error', () => undefined);
-  await client.connect();
   try {
+    await client.connect();
     await client.query(neutralSettings);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const plan = await makePlan(client);
@@ -89,6 +89,8 @@ export async function backupDatabase(options: BackupOptions): Promise<BackupSumm
     };
     const sizeBytes = await writeSealed(options.file, backupFrames(client, plan, counted));
     return { file: options.file, sizeBytes, rows, level: plan.level.at(-1)?.name ?? '' };
+  } catch (error) {
+    throw lossOf(error, 'No backup was written.');
   } finally {
     await client.end();
   }

@@ -1,5 +1,5 @@
 export { type BackupOptions, type BackupProgress, type BackupSummary, backupDatabase } from './backup.js';
-export { BackupError, type BackupErrorCode } from './backup-error.js';
+export { BackupError, type BackupErrorCode, lossOf } from './backup-error.js';
 export {
   type CheckedBackup,
   checkBackup,

@@ -6,7 +6,7 @@ import { type Migration, readMigrations } from '../migrate/migration-files.js';
 import { migrate } from '../migrate/migrator.js';
 import { productSchemas } from '../product-schemas.js';
 import type { BackupProgress } from './backup.js';
-import { BackupError } from './backup-error.js';
+import { BackupError, lossOf } from './backup-error.js';
 import { findFilledTable, neutralSettings, readLevel, readTables } from './catalogue.js';
 import {
   type BackupFooter,
@@ -72,14 +72,18 @@ function migrationsOf(header: BackupHeader, known: readonly Migration[]): Migrat
   });
 }
 
+const nothingKept = 'Nothing of the backup was kept.';
+
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'workspace-graph restore' });
   // A line that drops makes the running query fail, which is what is reported.
   client.on('error', () => undefined);
-  await client.connect();
   try {
+    await client.connect();
     await client.query(neutralSettings);
     return await work(client);
+  } catch (error) {
+    throw lossOf(error, nothingKept);
   } finally {
     await client.end();
   }
@@ -208,7 +212,7 @@ async function load(client: pg.Client, options: RestoreOptions, sizeBytes: numbe
 }
 
 function refused(cause: pg.DatabaseError): BackupError {
-  const message = `The database refused the backup's data: ${cause.message}. Nothing of it was kept.`;
+  const message = `The database refused the backup's data: ${cause.message}. ${nothingKept}`;
   return new BackupError('RESTORE_FAILED', message, {
     advice: 'Use another backup, or report this with the message.',
     cause,
@@ -223,22 +227,40 @@ async function loadOrExplain(
   try {
     return await load(client, options, sizeBytes);
   } catch (error) {
-    throw error instanceof pg.DatabaseError ? refused(error) : error;
+    const told = lossOf(error, nothingKept);
+    throw told instanceof pg.DatabaseError ? refused(told) : told;
   }
 }
 
 /**
  * Fills an empty database from a backup, all of it or nothing, and brings it to this build's level. The file is
  * checked from end to end before the database is touched.
- * @throws BackupError; MigrationError; errors of the connection as they are
+ * @throws BackupError; MigrationError
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<RestoreSummary> {
   const known = options.migrations ?? readMigrations();
-  const { header, sizeBytes } = await checkBackup(options.file);
-  const atBackup = migrationsOf(header, known);
-  await clearOtherLevel(options.url, atBackup);
-  await migrate({ url: options.url, migrations: atBackup });
-  const rows = await withClient(options.url, (client) => loadOrExplain(client, options, sizeBytes));
-  const { level } = await migrate({ url: options.url, migrations: known });
-  return { createdAt: header.createdAt, rows, backupLevel: atBackup.at(-1)?.name ?? '', level: level ?? '' };
+  const checked = await checkBackup(options.file);
+  const atBackup = migrationsOf(checked.header, known);
+  await prepare(options.url, atBackup);
+  const rows = await withClient(options.url, (client) => loadOrExplain(client, options, checked.sizeBytes));
+  const { level } = await toThisLevel(options.url, known);
+  return { createdAt: checked.header.createdAt, rows, backupLevel: atBackup.at(-1)?.name ?? '', level: level ?? '' };
+}
+
+/** Makes the tables as they were when the backup was made. */
+async function prepare(url: string, migrations: readonly Migration[]): Promise<void> {
+  try {
+    await clearOtherLevel(url, migrations);
+    await migrate({ url, migrations });
+  } catch (error) {
+    throw lossOf(error, nothingKept);
+  }
+}
+
+async function toThisLevel(url: string, migrations: readonly Migration[]): ReturnType<typeof migrate> {
+  try {
+    return await migrate({ url, migrations });
+  } catch (error) {
+    throw lossOf(error, 'The backup was restored, but not brought to the level of this version.');
+  }
 }

@@ -26,6 +26,8 @@ export interface EmbeddedDatabaseOptions {
   readonly onProgress?: (progress: EmbeddedProgress) => void;
   /** Longest wait without crash recovery, which may take as long as it needs. Default 60,000. */
   readonly startWithinMs?: number;
+  /** Gives the start up. */
+  readonly signal?: AbortSignal;
   /** Where root's databases lie when the server's user cannot reach `folder`. Default: below /var/lib, or among temporary files. */
   readonly elsewhere?: string;
 }
@@ -71,10 +73,10 @@ async function startServer(prepared: Prepared): Promise<{ server: ServerProcess;
       onRecovery: (line) => progress({ phase: 'recovering', line }),
     });
     try {
-      await server.ready(options.startWithinMs ?? 60_000);
+      await server.ready(options.startWithinMs ?? 60_000, options.signal);
       return { server, url: address.url(prepared.password) };
     } catch (error) {
-      if (attempt === attempts || !isPassing(error, options)) throw error;
+      if (attempt === attempts || options.signal?.aborted || !isPassing(error, options)) throw error;
       await sleep(200);
       await endPreviousServer(binaries, places.dataFolder, (pid) => progress({ phase: 'stopping_previous', pid }));
     }

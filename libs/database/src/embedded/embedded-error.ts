@@ -9,6 +9,7 @@
  * - `BINARIES_MISSING`: there are no PostgreSQL binaries for this platform.
  * - `BINARIES_UNUSABLE`: the binaries do not run on this system.
  * - `SYSTEM_LIMIT`: memory, file handles or processes are exhausted.
+ * - `SERVER_ENDED`: the running server ended and was not asked to; `log` has its last words.
  * - `START_FAILED`: anything else; `log` has the server's own words.
  */
 export type EmbeddedErrorCode =
@@ -22,6 +23,7 @@ export type EmbeddedErrorCode =
   | 'BINARIES_MISSING'
   | 'BINARIES_UNUSABLE'
   | 'SYSTEM_LIMIT'
+  | 'SERVER_ENDED'
   | 'START_FAILED';
 
 interface EmbeddedErrorOptions extends ErrorOptions {

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { EmbeddedDatabaseError, type EmbeddedErrorCode } from './embedded-error.js';
 
 interface Sign {
@@ -46,6 +46,16 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
+/** Whether the disk that holds the folder takes no changes, whoever asks. */
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
+
 /** What the last words of a server that did not start mean. */
 export function classifyFailure(log: string): EmbeddedErrorCode {
   return signs.find(({ pattern }) => pattern.test(log))?.code ?? 'START_FAILED';
@@ -66,6 +76,11 @@ function explain(code: EmbeddedErrorCode, folder: string): Explanation {
         advice: 'Stop that program, or start with another workspace folder.',
       };
     case 'FOLDER_UNUSABLE':
+      if (isReadOnly(folder))
+        return {
+          what: `The database cannot work in ${folder}: the folder is read-only.`,
+          advice: 'Make its disk writable, or choose another workspace folder.',
+        };
       return {
         what: `The database cannot work in ${folder}: it may not be made, written or entered.`,
         advice:
@@ -108,6 +123,11 @@ function explain(code: EmbeddedErrorCode, folder: string): Explanation {
       return {
         what: 'The system has no memory, file handles or processes left for the database.',
         advice: 'Close other programs or raise the limits, and start again.',
+      };
+    case 'SERVER_ENDED':
+      return {
+        what: `The database server of ${folder} ended by itself.`,
+        advice: 'Read server.log in that folder for the reason.',
       };
     case 'START_FAILED':
       return {

@@ -26,7 +26,10 @@ function readLockFile(dataFolder: string): LockFile | undefined {
  * file itself stays: by its other lines PostgreSQL makes sure that no old server process still writes.
  */
 function disarmLockFile(dataFolder: string, lockFile: LockFile): void {
-  writeFileSync(join(dataFolder, 'postmaster.pid'), [nobodysPid, ...lockFile.lines.slice(1)].join('\n'));
+  // Written over, and never shorter: on a full disk the old content must not be cut off before the new one has its place.
+  writeFileSync(join(dataFolder, 'postmaster.pid'), [nobodysPid, ...lockFile.lines.slice(1)].join('\n'), {
+    flag: 'r+',
+  });
 }
 
 async function stopOnWindows(binaries: Binaries, dataFolder: string): Promise<void> {

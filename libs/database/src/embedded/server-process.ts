@@ -120,13 +120,14 @@ export class ServerProcess {
     process.once('exit', this.endNow);
   }
 
-  /** Waits until it takes connections; however long recovery takes, as long as the server works. */
-  async ready(withinMs: number): Promise<void> {
+  /** Waits until it takes connections; however long recovery takes, as long as the server works and it is wanted. */
+  async ready(withinMs: number, signal?: AbortSignal): Promise<void> {
     let deadlineMs = Date.now() + withinMs;
     while (statusInLockFile(this.places.dataFolder, this.pid) !== 'ready') {
       if (this.over !== undefined) throw failureFrom(this.over.log, this.places.root);
       if (this.recovering) deadlineMs = Date.now() + withinMs;
-      if (Date.now() > deadlineMs) await this.giveUp();
+      if (Date.now() > deadlineMs) await this.giveUp('not ready in time');
+      if (signal?.aborted) await this.giveUp('not wanted any more');
       await sleep(5);
     }
   }
@@ -169,9 +170,9 @@ export class ServerProcess {
     return promise;
   }
 
-  private async giveUp(): Promise<never> {
+  private async giveUp(why: string): Promise<never> {
     const log = this.log.tail();
     await this.stop();
-    throw failureFrom(`${log}\nnot ready in time`, this.places.root);
+    throw failureFrom(`${log}\n${why}`, this.places.root);
   }
 }

@@ -11,7 +11,8 @@ import { migrate } from './migrator.js';
 
 const ORGANIZATION = '00000000-0000-7000-8000-000000000010';
 const PROJECT = '00000000-0000-7000-8000-000000000011';
-const FOUNDATION = readMigrations().slice(0, 1);
+const [FOUNDATION, LATER] = [readMigrations().slice(0, 1), readMigrations().slice(1)];
+const LATER_NAMES = LATER.map(({ name }) => name);
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -37,22 +38,32 @@ afterEach(async () => {
   await database.drop();
 });
 
-const register = (path: string, on: pg.Client = client): Promise<unknown> =>
+const register = (path: string, on: pg.Client = client, key = path.toLowerCase()): Promise<unknown> =>
   on.query(
     `INSERT INTO file.record (id, node_id, path, path_key, sha256, size_bytes, mime_type)
-     VALUES (gen_random_uuid(), '${PROJECT}', $1, lower($1), $2, 3, 'text/plain')`,
-    [path, createHash('sha256').update(path).digest('hex')],
+     VALUES (gen_random_uuid(), '${PROJECT}', $1, $3, $2, 3, 'text/plain')`,
+    [path, createHash('sha256').update(path).digest('hex'), key],
   );
 
 describe('a database of the foundation with data', () => {
   it('takes files after the upgrade, and loses nothing by it', async () => {
     const before = (await client.query('SELECT * FROM graph.node ORDER BY id')).rows;
-    expect((await migrate({ url: database.url })).applied).toEqual(['0002_files']);
+    expect((await migrate({ url: database.url })).applied).toEqual(LATER_NAMES);
     expect((await client.query('SELECT * FROM graph.node ORDER BY id')).rows).toEqual(before);
     expect((await client.query('SELECT action FROM audit.entry')).rows).toEqual([{ action: 'create_node' }]);
     await register('wip/a.md');
     expect((await client.query('SELECT path, section, version FROM file.record')).rows).toEqual([
       { path: 'wip/a.md', section: 'wip', version: 1 },
+    ]);
+  });
+
+  it('knows which calls were carried out and repeats no reply of before [access.hidden.no-kept-reply]', async () => {
+    await client.query(
+      `INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply) VALUES ('c', 'log', '\\x01', '{"a": 1}')`,
+    );
+    await migrate({ url: database.url });
+    expect((await client.query('SELECT call_id, reply, rests_on FROM outbox.applied_call')).rows).toEqual([
+      { call_id: 'c', reply: null, rests_on: [] },
     ]);
   });
 
@@ -63,7 +74,7 @@ describe('a database of the foundation with data', () => {
     await backupDatabase({ url: database.url, file });
     const summary = await restoreDatabase({ url: target.url, file });
     await rm(folder, { recursive: true });
-    expect(summary).toMatchObject({ backupLevel: '0001_foundation', level: '0002_files' });
+    expect(summary).toMatchObject({ backupLevel: '0001_foundation', level: LATER_NAMES.at(-1) });
     const restored = new pg.Client({ connectionString: target.url });
     await restored.connect();
     await register('outputs/b.md', restored);
@@ -72,6 +83,55 @@ describe('a database of the foundation with data', () => {
       { name: 'Report' },
     ]);
     await restored.end();
+  });
+});
+
+describe('the tokens of the foundation', () => {
+  it('are told apart after the upgrade: the processes’ own, and those of their persons', async () => {
+    const id = (n: number): string => `00000000-0000-7000-8000-00000000010${n}`;
+    await client.query(`
+      INSERT INTO identity."user" (id, name, max_scope) VALUES ('${id(0)}', 'Ada', 'manage');
+      INSERT INTO identity.bootstrap (user_id) VALUES ('${id(0)}');
+      INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at)
+        SELECT id::uuid, kind, label, scope, '${id(0)}', sha256(id::bytea), now() + interval '1 day' FROM (VALUES
+          ('${id(1)}', 'device', 'sidecar', 'manage'), ('${id(2)}', 'personal', 'first', 'manage'),
+          ('${id(3)}', 'device', 'sidecar', 'manage'), ('${id(4)}', 'personal', 'mine', 'read')) AS t (id, kind, label, scope);
+      INSERT INTO audit.entry (id, via, action, target_kind, target_id, request_id)
+        SELECT gen_random_uuid(), 'system', 'bootstrap', 'token', id::uuid, 'r' FROM unnest(ARRAY['${id(1)}', '${id(2)}']) id`);
+    await migrate({ url: database.url });
+    expect((await client.query('SELECT origin, made_by FROM identity.token ORDER BY id')).rows).toEqual(
+      ['workspace', 'bootstrap', 'person', 'person'].map((origin) => ({ origin, made_by: null })),
+    );
+  });
+});
+
+describe('paths that were compared by compatibility', () => {
+  const keyOf = async (path: string) =>
+    (await client.query('SELECT path_key FROM file.record WHERE path = $1', [path])).rows[0]?.path_key;
+  beforeEach(async () => {
+    await migrate({ url: database.url, migrations: readMigrations().filter(({ name }) => name < '0005') });
+  });
+
+  it('are compared by normal form and case after the upgrade', async () => {
+    const files = [
+      { path: 'wip/H₂O.md', old: 'wip/h2o.md', key: 'wip/h₂o.md' },
+      { path: 'wip/ﬁle.md', old: 'wip/file.md', key: 'wip/ﬁle.md' },
+      { path: 'wip/Žák.md', old: 'wip/žák.md', key: 'wip/žák.md' },
+      { path: 'wip/A.md', old: 'wip/a.md', key: 'wip/a.md' },
+    ];
+    for (const { path, old } of files) await register(path, client, old);
+    await migrate({ url: database.url });
+    for (const { path, key } of files) expect(await keyOf(path)).toBe(key);
+    await register('wip/H2O.md');
+    await expect(register('wip/h₂o.md')).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('keep their records where two are one name by now', async () => {
+    await register('wip/straße.md', client, 'wip/strasse.md');
+    await register('wip/STRAẞE.md', client, 'wip/straße.md');
+    await migrate({ url: database.url });
+    const keys = [await keyOf('wip/straße.md'), await keyOf('wip/STRAẞE.md')].toSorted();
+    expect(keys).toEqual(['wip/strasse.md', expect.stringContaining('wip/strasse.md\u0001')]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Envelope, TrackedFile } from '@workspace-graph/contracts';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileChanges } from '../files/file-changes.js';
 import { mimeTypeOf, openForReading } from '../paths/index.js';
 import { ContentHashes } from '../reading/content-hashes.js';
@@ -43,10 +44,17 @@ export interface OpenContent {
 @Injectable()
 export class FileContents {
   constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(ReadableFiles) private readonly files: ReadableFiles,
     @Inject(ContentHashes) private readonly hashes: ContentHashes,
     @Inject(FileChanges) private readonly changes: FileChanges,
   ) {}
+
+  /** @throws ServiceError NODE_NOT_FOUND; FORBIDDEN to write on a node that the caller may only read */
+  async confirm(nodeId: string, level: 'read' | 'write', asker: Envelope): Promise<void> {
+    const { service } = this.parts;
+    await (level === 'write' ? service.writablePlace(nodeId, asker) : service.place(nodeId, asker));
+  }
 
   /** @throws ServiceError NODE_NOT_FOUND, VALIDATION_FAILED, NATIVE_FORMAT, NO_MIRROR, FILE_NOT_FOUND, UNSUPPORTED_MEDIA_TYPE */
   async open({ nodeId, path }: ContentTarget, { raw, signal }: OpenOptions, asker: Envelope): Promise<OpenContent> {

@@ -442,7 +442,14 @@ describe('the bytes of files over HTTP', () => {
       ['a wrong section', () => form({ section: 'nope' }, { 'bad-a.txt': 'x' }), 'section'],
       ['a subpath that climbs', () => form({ subpath: '../..' }, { 'bad-a.txt': 'x' }), 'subpath'],
       ['a name that climbs', () => form({ filename: '../bad.txt' }, { 'bad-a.txt': 'x' }), 'filename'],
-    ])('refuses a form with %s', async (_name, make, field) => {
+      ...['in/bad-a.txt', '..\\bad-a.txt', 'C:\\bad-a.txt', '/bad-a.txt', 'bad-a.txt/'].map(
+        (path): [string, () => FormData, string] => [
+          `the path ${path} for a name`,
+          () => form({}, { [path]: 'x' }),
+          'filename',
+        ],
+      ),
+    ])('refuses a form with %s [files.create.name-alone]', async (_name, make, field) => {
       const answer = await upload(make());
 
       expect(answer.status).toBe(400);

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { stampOf } from '../paths/index.js';
+import { editOf, stampOf } from '../paths/index.js';
 import { beingWritten, type HashedFile } from '../reading/content-hashes.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -46,7 +46,9 @@ export async function* bytesOf(content: HeldContent, range?: ByteRange): AsyncGe
 }
 
 async function verify({ path, handle, hashed, onWrongHash }: HeldContent, hash: Hash | null): Promise<void> {
-  if (stampOf(await handle.stat({ bigint: true })) !== stampOf(hashed.found)) throw beingWritten(path);
+  // Another name alone does not end a download.
+  const found = await handle.stat({ bigint: true });
+  if (editOf(stampOf(found)) !== editOf(stampOf(hashed.found))) throw beingWritten(path);
   if (hash === null || hash.digest('hex') === hashed.sha256) return;
   onWrongHash();
   throw beingWritten(path);

@@ -3,7 +3,6 @@ import {
   deleteFile,
   type Envelope,
   type FileRecord,
-  noteFileIntents,
   type ParsedInputOf,
   type ReplyOf,
   ServiceError,
@@ -12,11 +11,12 @@ import { pathKey } from '@workspace-graph/domain';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
-import type { TrashRow } from '../store/device-store.js';
-import { Trash } from '../trash/trash.js';
-import { messageOf, settleQuietly } from './file-mover.js';
+import type { SeenContent } from '../records/tracked-files.js';
+import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
+import type { Kept, Trash } from '../trash/trash.js';
+import { messageOf } from './file-mover.js';
 import { stateOf } from './file-states.js';
-import { IntentRepair } from './intent-repair.js';
+import { Intents } from './intents.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
 
 const RECORD = ['record' as const];
@@ -29,6 +29,11 @@ interface Deletion {
   readonly expectedVersion: number | undefined;
 }
 
+interface Prepared extends Deletion {
+  readonly seen: SeenContent;
+  readonly noted: NotedAsides;
+}
+
 /** What a delete came to; `stuck` was neither done nor taken back. */
 interface Deleted {
   readonly trashId: string | null;
@@ -38,12 +43,16 @@ interface Deleted {
 /** Deleting files, and letting go of them. */
 @Injectable()
 export class DeleteHandlers {
+  private readonly trash: Trash;
+
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
-    private readonly trash: Trash,
-    private readonly repair: IntentRepair,
-  ) {}
+    private readonly asides: AsideFiles,
+    private readonly intents: Intents,
+  ) {
+    this.trash = asides.trash;
+  }
 
   @Handles(deleteFile)
   async delete(input: Input, { envelope, operation }: OperationContext): Promise<ReplyOf<typeof deleteFile>> {
@@ -64,7 +73,6 @@ export class DeleteHandlers {
       return this.deleteAt(await locate(row.path, record.path), deletion);
     });
     if (done.stuck === null) return { ...answer, applied: true, trash_id: done.trashId };
-    this.repair.schedule();
     const hint = `${messageOf(done.stuck)} The deletion is noted and is finished within a minute, or at the next start.`;
     return { ...answer, applied: false, trash_id: done.trashId, repair_needed: true, hint };
   }
@@ -72,14 +80,8 @@ export class DeleteHandlers {
   /** Drops the record and lets the copy lie; no scan takes it in again. */
   private async unregister(deletion: Deletion): Promise<Deleted> {
     const { node_id, path } = deletion.record;
-    const key = pathKey(path);
-    this.parts.store.putUntracked(node_id, key);
-    try {
-      await this.removeRecord(deletion, false);
-    } catch (error) {
-      this.parts.store.removeUntracked(node_id, [key]);
-      throw error;
-    }
+    await this.removeRecord(deletion, false);
+    this.parts.store.putUntracked(node_id, pathKey(path));
     return { trashId: null, stuck: null };
   }
 
@@ -88,29 +90,43 @@ export class DeleteHandlers {
       await this.removeRecord(deletion, true);
       return { trashId: null, stuck: null };
     }
-    const { record, envelope } = deletion;
+    const { record } = deletion;
     const seen = await seenOrRead(at, stateOf(this.parts.store, record));
     if (deletion.expectedVersion !== undefined && seen.sha256 !== record.sha256)
       throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
         current: record,
       });
+    return this.asides.noted([{ nodeId: record.node_id, path: record.path }], (noted) =>
+      this.carryOut(at, { seen, noted, ...deletion }),
+    );
+  }
+
+  private async carryOut(at: MirrorPath, deletion: Prepared): Promise<Deleted> {
+    const { record, envelope, seen } = deletion;
     const id = newId();
     const intent = { id, file_id: record.id, kind: 'delete' as const, to_node_id: null, to_path: null };
-    await this.parts.service.call(noteFileIntents, { intents: [intent] }, envelope);
-    let kept: TrashRow | null = null;
+    await this.intents.note([intent], envelope);
+    let kept: Kept | null = null;
     try {
       kept = await this.trash.keep(at, { nodeId: record.node_id, fileId: record.id, reason: 'deleted', seen });
-      await removeFile(at, seen);
+      await this.removeKept(at, kept, deletion);
       await this.removeRecord(deletion, true);
     } catch (error) {
       const stuck = await this.takeBack(at, kept, error);
-      await settleQuietly(this.parts, [{ id, error: stuck === null ? null : messageOf(stuck) }]);
+      await this.intents.settle([{ id, error: stuck === null ? null : messageOf(stuck) }]);
       if (stuck === null) throw error;
-      return { trashId: kept?.id ?? null, stuck };
+      return { trashId: kept?.entry.id ?? null, stuck };
     }
-    await settleQuietly(this.parts, [{ id, error: null }]);
+    await this.intents.settle([{ id, error: null }]);
     await removeEmptyFolders(at);
-    return { trashId: kept.id, stuck: null };
+    return { trashId: kept.entry.id, stuck: null };
+  }
+
+  private removeKept(at: MirrorPath, { entry }: Kept, { seen, noted }: Prepared): Promise<void> {
+    return this.asides.run((asides) => {
+      asides.keptAt(at, this.trash.pathOf(entry));
+      return removeFile(at, seen, asides);
+    }, noted);
   }
 
   private async removeRecord(deletion: Deletion, tombstone: boolean): Promise<void> {
@@ -122,15 +138,15 @@ export class DeleteHandlers {
   }
 
   /** Answers null when all is as before, else the error that left a deletion half done. */
-  private async takeBack(at: MirrorPath, kept: TrashRow | null, error: unknown): Promise<unknown> {
+  private async takeBack(at: MirrorPath, kept: Kept | null, error: unknown): Promise<unknown> {
     if (!kept) return null;
     try {
       const now = await locate(at.mirrorRoot, at.path);
-      if (!now.exists) await putFrom(this.trash.pathOf(kept), now);
-      await this.trash.forget(kept);
+      if (!now.exists) await putFrom(this.trash.pathOf(kept.entry), now);
+      await this.trash.withdraw(kept, now);
       return null;
     } catch (reason) {
-      this.parts.logger.warn({ err: reason, trash: kept.id }, 'a deletion could not be taken back');
+      this.parts.logger.warn({ err: reason, trash: kept.entry.id }, 'a deletion could not be taken back');
       return error;
     }
   }

@@ -38,7 +38,7 @@ describe('creating a file', () => {
     expect(await readFile(join(folder, 'wip/notes/2026/Plan.md'), 'utf8')).toBe('žluťoučký\n');
     const state = device.parts.store.file(file.id);
     const found = await stat(join(folder, 'wip/notes/2026/Plan.md'), { bigint: true });
-    expect([state?.stamp, state?.inode]).toEqual([`${found.size}:${found.mtimeNs}`, `${found.ino}`]);
+    expect([state?.stamp, state?.inode]).toEqual([`${found.size}:${found.mtimeNs}:${found.ctimeNs}`, `${found.ino}`]);
     expect((await create('x.bin', { section: 'outputs', content: 'AP8=', encoding: 'base64' })).sha256).toBe(
       sha(Buffer.from([0, 255])),
     );

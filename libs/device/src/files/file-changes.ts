@@ -22,8 +22,9 @@ import {
 } from '../paths/index.js';
 import { fileNotFound } from '../records/file-service.js';
 import type { FileDelta, SeenContent } from '../records/tracked-files.js';
-import type { MirrorRow, TrashRow } from '../store/device-store.js';
-import { Trash } from '../trash/trash.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
+import { type Kept, Trash } from '../trash/trash.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** A path of a node whose content is to be written. */
@@ -53,6 +54,7 @@ export class FileChanges {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
     private readonly trash: Trash,
+    private readonly asides: AsideFiles,
   ) {}
 
   /**
@@ -72,8 +74,10 @@ export class FileChanges {
       const fileId = await this.parts.locks.run([nodeId], async () => {
         sameFolder(this.parts, row);
         this.mustBeFree(nodeId, at);
-        const seen = await staged.commit({ replace: false });
-        return this.enter({ nodeId, path, seen }, options, () => removeFile(at, seen));
+        return this.asides.noted([{ nodeId, path }], async (noted) => {
+          const seen = await staged.commit();
+          return this.enter({ nodeId, path, seen }, options, () => this.remove(at, seen, noted));
+        });
       });
       return await this.folders.answerById(fileId, options.envelope);
     } finally {
@@ -119,15 +123,22 @@ export class FileChanges {
     const { isText, mode, ...before } = current;
     if (staged.content.seen.sha256 === current.sha256)
       return this.enter({ nodeId, path, seen: before }, options, () => Promise.resolve());
-    const kept = await this.trash.keep(at, { nodeId, fileId: record?.id ?? null, reason: 'replaced', seen: current });
-    let seen: SeenContent;
-    try {
-      seen = await staged.commit({ replace: true, expected: current });
-    } catch (error) {
-      await this.trash.forget(kept);
-      throw error;
-    }
-    return this.enter({ nodeId, path, seen }, options, () => this.takeBack(kept, at, seen));
+    // Once for the change, and once more in case that it is taken back.
+    const place = { nodeId, path };
+    return this.asides.noted([place, place], async (noted) => {
+      const kept = await this.trash.keep(at, { nodeId, fileId: record?.id ?? null, reason: 'replaced', seen: current });
+      let seen: SeenContent;
+      try {
+        seen = await this.asides.run((asides) => {
+          asides.keptAt(at, this.trash.pathOf(kept.entry));
+          return staged.commit({ replaces: { expected: current, asides } });
+        }, noted);
+      } catch (error) {
+        await this.trash.withdraw(kept, at);
+        throw error;
+      }
+      return this.enter({ nodeId, path, seen }, options, () => this.takeBack(kept, at, seen, noted));
+    });
   }
 
   /** Makes the content on disk true; when that is impossible, `undo` makes the disk as it was. Answers the id. */
@@ -152,10 +163,21 @@ export class FileChanges {
     }
   }
 
-  private async takeBack(kept: TrashRow, at: MirrorPath, seen: SeenContent): Promise<void> {
-    await putBack(this.trash.pathOf(kept), at, seen);
-    await this.trash.forget(kept);
-    const file = this.parts.store.fileAt(kept.nodeId, pathKey(at.path));
+  /** Removes what this very call wrote. */
+  private remove(at: MirrorPath, seen: SeenContent, noted: NotedAsides): Promise<void> {
+    return this.asides.run(async (asides) => {
+      await removeFile(at, seen, asides);
+      asides.discard(at);
+    }, noted);
+  }
+
+  private async takeBack(kept: Kept, at: MirrorPath, expected: SeenContent, noted: NotedAsides): Promise<void> {
+    await this.asides.run(async (asides) => {
+      await putBack(this.trash.pathOf(kept.entry), at, { expected, asides });
+      asides.discard(at);
+    }, noted);
+    await this.trash.withdraw(kept, at);
+    const file = this.parts.store.fileAt(kept.entry.nodeId, pathKey(at.path));
     // The content is the old one in a new file: the next scan looks at it again.
     if (file) this.parts.store.changeFiles({ put: [{ ...file, stamp: null, inode: null }] });
   }

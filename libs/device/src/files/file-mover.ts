@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FileRecord, noteFileIntents, ServiceError, settleFileIntents } from '@workspace-graph/contracts';
+import { type FileRecord, ServiceError } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { locate, type MirrorPath, moveFile, removeEmptyFolders, seenOrRead } from '../paths/index.js';
+import { locate, type MirrorPath, moveFile, removeEmptyFolders, seenOrRead, seenUnderNewName } from '../paths/index.js';
 import { type Asker, fileNotFound } from '../records/file-service.js';
 import type { FileDelta, SeenContent } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
+import { AsideFiles, type AsidePlace, type NotedAsides } from '../trash/aside-files.js';
+import { Intents } from './intents.js';
 
 /** A file that is to lie somewhere else. */
 export interface PlannedMove {
@@ -46,7 +48,11 @@ interface OnDisk {
  */
 @Injectable()
 export class FileMover {
-  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    private readonly asides: AsideFiles,
+    private readonly intents: Intents,
+  ) {}
 
   /** All files lie in one node and go to one node. @throws ServiceError when the intent cannot be noted: nothing changed */
   async move(moves: readonly PlannedMove[], by: MoveBy): Promise<MoveOutcome[]> {
@@ -57,16 +63,12 @@ export class FileMover {
       to_node_id: toNodeId,
       to_path: path,
     }));
-    await this.parts.service.call(noteFileIntents, { intents }, by.asker);
-    const steps = await inTurn(moves, (move) => this.tryOnDisk(move));
-    const done = steps.filter((step) => 'move' in step);
-    const entered = await this.enter(done, by);
-    const outcomes = steps.map((step): MoveOutcome => {
-      if ('move' in step) return entered.get(step) ?? { kind: 'refused', error: fileNotFound({}) };
-      return { kind: 'refused', error: step.error };
+    return this.asides.noted(moves.flatMap(placesOf), async (noted) => {
+      await this.intents.note(intents, by.asker);
+      const outcomes = await this.carryOut(moves, noted, by);
+      await this.settle(intents.map(({ id }, index) => ({ id, outcome: outcomes[index] })));
+      return outcomes;
     });
-    await this.settle(intents.map(({ id }, index) => ({ id, outcome: outcomes[index] })));
-    return outcomes;
   }
 
   /** Makes the records of moved files true. @throws ServiceError of the file service */
@@ -84,15 +86,28 @@ export class FileMover {
     });
   }
 
-  private async tryOnDisk(move: PlannedMove): Promise<OnDisk | { readonly error: unknown }> {
+  private async carryOut(moves: readonly PlannedMove[], noted: NotedAsides, by: MoveBy): Promise<MoveOutcome[]> {
+    const steps = await inTurn(moves, (move) => this.tryOnDisk(move, noted));
+    const entered = await this.enter(
+      steps.filter((step) => 'move' in step),
+      noted,
+      by,
+    );
+    return steps.map((step): MoveOutcome => {
+      if ('move' in step) return entered.get(step) ?? { kind: 'refused', error: fileNotFound({}) };
+      return { kind: 'refused', error: step.error };
+    });
+  }
+
+  private async tryOnDisk(move: PlannedMove, noted: NotedAsides): Promise<OnDisk | { readonly error: unknown }> {
     try {
-      return await this.onDisk(move);
+      return await this.onDisk(move, noted);
     } catch (error) {
       return { error };
     }
   }
 
-  private async onDisk(move: PlannedMove): Promise<OnDisk> {
+  private async onDisk(move: PlannedMove, noted: NotedAsides): Promise<OnDisk> {
     const from = await locate(move.fromRoot, move.file.path);
     const to = await locate(move.toRoot, move.path);
     if (!from.exists && to.exists) {
@@ -101,16 +116,19 @@ export class FileMover {
     }
     const before = await seenOrRead(from, move.file);
     try {
-      await moveFile(from, to, move);
+      // Who builds on a version builds on its content.
+      const expected = move.expectedVersion === undefined ? null : before;
+      const { leavesFolder } = move;
+      await this.asides.run((asides) => moveFile(from, to, { asides, leavesFolder, expected }), noted);
     } catch (error) {
       await removeEmptyFolders(to, to.found);
       throw error;
     }
     const there = await locate(move.toRoot, move.path);
-    return { move, from, to: there, seen: await seenOrRead(there, before), alreadyAtTarget: false };
+    return { move, from, to: there, seen: await seenUnderNewName(there, before), alreadyAtTarget: false };
   }
 
-  private async enter(done: readonly OnDisk[], by: MoveBy): Promise<Map<OnDisk, MoveOutcome>> {
+  private async enter(done: readonly OnDisk[], noted: NotedAsides, by: MoveBy): Promise<Map<OnDisk, MoveOutcome>> {
     const outcomes = new Map<OnDisk, MoveOutcome>();
     try {
       const records = await this.record(done, by);
@@ -120,17 +138,22 @@ export class FileMover {
         outcomes.set(step, { kind: 'moved', record, alreadyAtTarget: step.alreadyAtTarget });
       }
     } catch (error) {
-      for (const step of done.toReversed()) outcomes.set(step, await this.takeBack(step, error));
+      for (const step of done.toReversed()) outcomes.set(step, await this.takeBack(step, noted, error));
       return outcomes;
     }
     for (const step of done) await removeEmptyFolders(step.from);
     return outcomes;
   }
 
-  private async takeBack({ move, to, alreadyAtTarget }: OnDisk, error: unknown): Promise<MoveOutcome> {
+  private async takeBack(
+    { move, to, alreadyAtTarget }: OnDisk,
+    noted: NotedAsides,
+    error: unknown,
+  ): Promise<MoveOutcome> {
     if (alreadyAtTarget) return { kind: 'refused', error };
     try {
-      await moveFile(to, await locate(move.fromRoot, move.file.path));
+      const from = await locate(move.fromRoot, move.file.path);
+      await this.asides.run((asides) => moveFile(to, from, { asides }), noted);
       await removeEmptyFolders(to);
       return { kind: 'refused', error };
     } catch (reason) {
@@ -139,34 +162,32 @@ export class FileMover {
     }
   }
 
-  /** What is done or taken back is noted no more. A note that cannot be removed is found settled by the repair. */
-  private async settle(
+  /** What is done or taken back is noted no more. */
+  private settle(
     intents: readonly { readonly id: string; readonly outcome: MoveOutcome | undefined }[],
   ): Promise<void> {
-    const outcomes = intents.map(({ id, outcome }) => ({
-      id,
-      error: outcome?.kind === 'stuck' ? messageOf(outcome.error) : null,
-    }));
-    await settleQuietly(this.parts, outcomes);
+    return this.intents.settle(
+      intents.map(({ id, outcome }) => ({ id, error: outcome?.kind === 'stuck' ? messageOf(outcome.error) : null })),
+    );
   }
 }
 
-/** Settles intents; a failure is logged, since the repair looks at all that is noted. */
-export async function settleQuietly(
-  { service, logger }: DeviceParts,
-  outcomes: { id: string; error: string | null }[],
-): Promise<void> {
-  if (outcomes.length === 0) return;
-  try {
-    await service.call(settleFileIntents, { outcomes }, null);
-  } catch (error) {
-    logger.warn({ err: error }, 'notes of file operations stay; they are looked at again in a minute');
-  }
+/** What an answer tells of moves, of which some may be neither done nor taken back. */
+export function toldOf(outcomes: readonly (MoveOutcome | undefined)[]) {
+  const stuck = outcomes.find((outcome) => outcome?.kind === 'stuck');
+  if (!stuck) return { applied: true, repair_needed: false, hint: null };
+  const hint = `${messageOf(stuck.error)} The change is noted, and is finished or taken back within a minute or at the next start.`;
+  return { applied: false, repair_needed: true, hint };
 }
 
 /** What may be told of an error: messages of refusals only. */
 export function messageOf(error: unknown): string {
   return error instanceof ServiceError ? error.message : 'An unexpected error on this device.';
+}
+
+/** Where a file may be taken from its name by a move, or by taking it back. */
+function placesOf({ file, toNodeId, path }: PlannedMove): AsidePlace[] {
+  return [file, { nodeId: toNodeId, path }];
 }
 
 function deltasOf({ file, toNodeId, path, expectedVersion }: PlannedMove, seen: SeenContent): FileDelta[] {

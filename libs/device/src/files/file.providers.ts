@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { AsideFiles } from '../trash/aside-files.js';
 import { TrashHandlers } from '../trash/trash.handlers.js';
 import { Trash } from '../trash/trash.js';
 import { AdoptHandlers } from './adopt.handlers.js';
@@ -7,6 +8,7 @@ import { FileChanges } from './file-changes.js';
 import { FileMover } from './file-mover.js';
 import { FolderRename } from './folder-rename.js';
 import { IntentRepair } from './intent-repair.js';
+import { Intents } from './intents.js';
 import { LeftOvers } from './left-overs.js';
 import { MoveHandlers } from './move.handlers.js';
 import { NodeFolders } from './node-folders.js';
@@ -17,8 +19,10 @@ import { WriteHandlers } from './write.handlers.js';
 export const FILE_PROVIDERS: Provider[] = [
   NodeFolders,
   Trash,
+  AsideFiles,
   TrashHandlers,
   FileChanges,
+  Intents,
   FileMover,
   FolderRename,
   IntentRepair,

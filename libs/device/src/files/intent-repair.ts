@@ -12,10 +12,10 @@ import {
   seenOrRead,
 } from '../paths/index.js';
 import type { SeenContent } from '../records/tracked-files.js';
-import { Trash } from '../trash/trash.js';
-
-import { FileMover, type MoveOutcome, messageOf, type PlannedMove, settleQuietly } from './file-mover.js';
+import { AsideFiles } from '../trash/aside-files.js';
+import { FileMover, messageOf, type PlannedMove } from './file-mover.js';
 import { stateOf } from './file-states.js';
+import { Intents } from './intents.js';
 
 const AGAIN_MS = 60_000;
 const BY = { asker: null, action: 'repair_file_intents' } as const;
@@ -45,8 +45,11 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly mover: FileMover,
-    private readonly trash: Trash,
-  ) {}
+    private readonly asides: AsideFiles,
+    private readonly intents: Intents,
+  ) {
+    intents.onOpen(() => this.schedule());
+  }
 
   /** Settles once what an earlier run left was looked at. */
   get looked(): Promise<void> {
@@ -57,7 +60,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     const ids = this.parts.store.mirrors().map(({ nodeId }) => nodeId);
     // The locks are taken before any scan asks for them: a scan would see half of a move.
     this.running = this.parts.locks
-      .run(ids, () => this.lookAtAll(true))
+      .run(ids, () => this.recover())
       .finally(() => {
         this.running = null;
         this.first.resolve();
@@ -80,27 +83,22 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Has it looked at in a minute. */
-  schedule(): void {
+  private schedule(): void {
     if (this.closed) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.run(), AGAIN_MS).unref();
   }
 
-  /** What an answer tells of moves, and has those looked at that are neither done nor taken back. */
-  tell(outcomes: readonly (MoveOutcome | undefined)[]) {
-    const stuck = outcomes.find((outcome) => outcome?.kind === 'stuck');
-    if (!stuck) return { applied: true, repair_needed: false, hint: null };
-    this.schedule();
-    const hint = `${messageOf(stuck.error)} The change is noted, and is finished or taken back within a minute or at the next start.`;
-    return { applied: false, repair_needed: true, hint };
+  /** First come the files that a killed process had taken from their names: where they lie decides the rest. */
+  private async recover(): Promise<void> {
+    await this.asides.recover();
+    await this.lookAtAll(true);
   }
 
   private async lookAtAll(areLocked: boolean): Promise<void> {
     try {
       const intents = await this.open();
-      let left = 0;
-      for (const intent of intents) if (!this.closed && !(await this.tryOne(intent, areLocked))) left += 1;
-      if (left > 0) this.schedule();
+      for (const intent of intents) if (!this.closed) await this.tryOne(intent, areLocked);
     } catch (error) {
       this.parts.logger.warn(
         { err: error },
@@ -121,23 +119,20 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     return [...found.values()];
   }
 
-  private tryOne(intent: FileIntent, isLocked: boolean): Promise<boolean> {
+  private tryOne(intent: FileIntent, isLocked: boolean): Promise<void> {
     const { node_id, to_node_id } = intent;
     if (isLocked) return this.trySettle(intent);
     return this.parts.locks.run([node_id, to_node_id ?? node_id], () => this.trySettle(intent));
   }
 
-  /** Whether the intent is settled. */
-  private async trySettle(intent: FileIntent): Promise<boolean> {
+  private async trySettle(intent: FileIntent): Promise<void> {
     const { id } = intent;
     try {
       await this.repair(intent);
-      await settleQuietly(this.parts, [{ id, error: null }]);
-      return true;
+      await this.intents.settle([{ id, error: null }]);
     } catch (error) {
       this.parts.logger.warn({ err: error, intent: id }, 'a file operation stays open');
-      await settleQuietly(this.parts, [{ id, error: messageOf(error) }]);
-      return false;
+      await this.intents.settle([{ id, error: messageOf(error) }]);
     }
   }
 
@@ -157,7 +152,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     const at = await locate(mirror.path, intent.from_path);
     const there = await seenAt(at);
     // What lies there under the same content is the file itself; another content is another file, and the copy stays.
-    if (there?.sha256 === entry.sha256) await this.trash.forget(entry);
+    if (there?.sha256 === entry.sha256) await this.asides.trash.forget(entry);
     if (there) return;
     const file = stateOf(this.parts.store, record);
     await this.parts.files.apply(record.node_id, [{ kind: 'remove', file, tombstone: true }], { ...BY, strict: true });
@@ -177,7 +172,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     const { source, target } = ends;
     if (!target || !isOurs(target) || this.isTracked(plan)) return;
     if (source && !ends.same) return;
-    if (source) await removeFile(from, source);
+    if (source) await this.removeMoved(from, source, to);
     await this.mover.record([{ move: plan, seen: target }], BY);
     await removeEmptyFolders(from);
   }
@@ -185,13 +180,20 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
   /** The record is at the target already: so is the file to be. */
   private async finishDisk({ plan, from, to, ends, isOurs }: Interrupted): Promise<void> {
     const { source, target, same } = ends;
-    if (source && target && same) await removeFile(from, source);
-    if (source && !target && isOurs(source)) await moveFile(from, to);
+    if (source && target && same) await this.removeMoved(from, source, to);
+    if (source && !target && isOurs(source)) await this.asides.run((asides) => moveFile(from, to, { asides }));
     const there = await seenAt(await locate(plan.toRoot, plan.path));
     if (!there) return;
     const file = { ...plan.file, nodeId: plan.toNodeId };
     await this.mover.record([{ move: { ...plan, file }, seen: there }], BY);
     await removeEmptyFolders(from);
+  }
+
+  private removeMoved(from: MirrorPath, source: SeenContent, { absolute }: MirrorPath): Promise<void> {
+    return this.asides.run((asides) => {
+      asides.keptAt(from, absolute);
+      return removeFile(from, source, asides);
+    });
   }
 
   private isTracked({ toNodeId, path, file }: PlannedMove): boolean {

@@ -1,12 +1,12 @@
 import type { Dirent } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { SECTIONS } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { AGENT_FILES } from '../mirrors/client-config/agent-files.js';
 import { isAbsent } from '../paths/disk-errors.js';
-import { inodeOf, isTemporaryName, locate, removeFile, stampOf } from '../paths/index.js';
+import { isTemporaryName, locate, removeTemporary } from '../paths/index.js';
 
 /** A younger one may belong to an upload that is under way. */
 const LEFT_OVER_MS = 24 * 60 * 60_000;
@@ -66,8 +66,5 @@ function isTemporary(entry: Dirent): boolean {
 }
 
 async function removeOld(mirrorRoot: string, path: string, nowMs: number): Promise<void> {
-  const at = await locate(mirrorRoot, path);
-  const found = await lstat(at.absolute, { bigint: true });
-  if (nowMs - Number(found.mtimeMs) < LEFT_OVER_MS) return;
-  await removeFile(at, { stamp: stampOf(found), inode: inodeOf(found) });
+  await removeTemporary(await locate(mirrorRoot, path), (mtimeMs) => nowMs - mtimeMs >= LEFT_OVER_MS);
 }

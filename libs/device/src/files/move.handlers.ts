@@ -15,9 +15,8 @@ import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { occupied } from '../paths/disk-errors.js';
 import { locate, type MirrorPath, occupantOf, seenOrRead } from '../paths/index.js';
 import type { MirrorRow } from '../store/device-store.js';
-import { FileMover, type PlannedMove } from './file-mover.js';
+import { FileMover, type PlannedMove, toldOf } from './file-mover.js';
 import { stateOf } from './file-states.js';
-import { IntentRepair } from './intent-repair.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** Moving and renaming files. */
@@ -27,7 +26,6 @@ export class MoveHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
     private readonly mover: FileMover,
-    private readonly repair: IntentRepair,
   ) {}
 
   @Handles(moveFile)
@@ -59,7 +57,7 @@ export class MoveHandlers {
     if (outcome?.kind === 'refused') throw outcome.error;
     const moved = await this.folders.answerById(file.id, envelope);
     const alreadyThere = outcome?.kind === 'moved' && outcome.alreadyAtTarget;
-    return { ...answer, ...this.repair.tell([outcome]), already_at_target: alreadyThere, file: moved };
+    return { ...answer, ...toldOf([outcome]), already_at_target: alreadyThere, file: moved };
   }
 
   private planOf(file: FileRecord, { fromRow, toRow, path, version }: MoveTarget): PlannedMove {

@@ -72,9 +72,11 @@ export class NodeFolders {
   /** A file as the caller is to see it: outside the home node by its path in the projection of the session. */
   async answer(placed: PlacedFile, envelope: Envelope): Promise<TrackedFile> {
     const { node_id, path } = placed.file;
+    const { localPaths, store } = this.parts;
     const home = envelope.caller?.home_node_id ?? null;
-    const folder = this.parts.store.mirror(node_id)?.path ?? null;
-    if (folder === null || home === null || home === node_id) return toTrackedFile(placed, folder);
+    if (home === null || home === node_id)
+      return toTrackedFile(placed, await localPaths.folderOf(placed.place, envelope));
+    if (!localPaths.areToldTo(envelope) || store.mirror(node_id) === null) return toTrackedFile(placed, null);
     const projected = await this.projections.project(envelope, new Map([[node_id, [path]]]));
     return { ...toTrackedFile(placed, null), local_path: projected(node_id, path) };
   }

@@ -2,9 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder, validationFailed } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { type MoveOutcome, messageOf } from './file-mover.js';
+import { type MoveOutcome, messageOf, toldOf } from './file-mover.js';
 import { FolderRename, type RenameStep } from './folder-rename.js';
-import { IntentRepair } from './intent-repair.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** Renaming folders. */
@@ -14,7 +13,6 @@ export class RenameHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
     private readonly renames: FolderRename,
-    private readonly repair: IntentRepair,
   ) {}
 
   @Handles(renameFolder)
@@ -42,7 +40,7 @@ export class RenameHandlers {
       throwIfNoneMoved(outcomes);
       const told = new Map(movable.map((step, index) => [step, outcomes[index]]));
       return {
-        ...this.repair.tell(outcomes),
+        ...toldOf(outcomes),
         renamed: steps.map((step) => ({ ...tellStep(step), ...tellOutcome(told.get(step)) })),
         remaining: this.renames.count(node_id, prefixes.from),
       };

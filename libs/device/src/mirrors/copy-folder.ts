@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, type Dirent } from 'node:fs';
 import {
   chmod,
@@ -8,12 +8,15 @@ import {
   open,
   readdir,
   readlink,
+  rename,
   rmdir,
   symlink,
   unlink,
   utimes,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { asideName, nameOrRename } from '../paths/aside.js';
+import { stampOf } from '../paths/stamp.js';
 import { pathRefused } from './folder-rules.js';
 
 /** Where the content of a folder differs from its copy. */
@@ -58,7 +61,7 @@ export async function removeCopied(folder: string, other: string, disk: CopyDisk
   const folders = [folder];
   for await (const { path, kind } of entriesOf(folder)) {
     if (kind === 'folder') folders.push(join(folder, path));
-    else if (await isSame(kind, join(folder, path), join(other, path))) await disk.unlink(join(folder, path));
+    else await removeSame({ path: join(folder, path), kind }, join(other, path), disk);
   }
   let gone = true;
   for (const each of folders.toReversed())
@@ -68,6 +71,16 @@ export async function removeCopied(folder: string, other: string, disk: CopyDisk
         () => false,
       )) && gone;
   return gone;
+}
+
+/** Takes an entry aside before it is compared, so that nothing is removed that somebody saves there in this instant. */
+async function removeSame({ path, kind }: Entry, other: string, disk: CopyDisk): Promise<void> {
+  if (!(await isSame(kind, path, other))) return;
+  const aside = join(dirname(path), asideName(randomUUID()));
+  await rename(path, aside);
+  if (await isSame(kind, aside, other)) return disk.unlink(aside);
+  // Whatever has the name by now stays, and so does what lies aside.
+  if (nameOrRename(aside, path)) await unlink(aside);
 }
 
 /** Folders before what lies in them. */
@@ -111,8 +124,8 @@ async function copyEntry({ path, kind }: Entry, from: string, to: string, disk: 
 async function stamps(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { path, kind } of entriesOf(folder)) {
-    const { size, mtimeNs, ino } = await lstat(join(folder, path), { bigint: true });
-    found.set(path, kind === 'folder' ? kind : `${size}:${mtimeNs}:${ino}`);
+    const entry = await lstat(join(folder, path), { bigint: true });
+    found.set(path, kind === 'folder' ? kind : `${stampOf(entry)}:${entry.ino}`);
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
-import { nodeFolder } from '@workspace-graph/domain';
+import { isOfUnseenOrganization, nodeFolder } from '@workspace-graph/domain';
 import { folderKey } from './mirrors.js';
 import { type SystemFolders, systemFolders } from './system-folders.js';
 
@@ -95,16 +95,15 @@ export interface PlacedFolder {
 /** An organization's default folder may hold the default folders of its nodes; nothing else nests. */
 export function mayNest(one: PlacedFolder, other: PlacedFolder, root: string): boolean {
   const [organization, node] = one.place.type === 'organization' ? [one, other] : [other, one];
-  return (
-    organization.place.type === 'organization' &&
-    node.place.organization_sync_key === organization.place.sync_key &&
-    isDefault(organization, root) &&
-    isDefault(node, root)
-  );
+  return organization.place.type === 'organization' && isDefault(organization, root) && isDefault(node, root);
 }
 
+/** Stands for the organization in the folders of nodes whose organization their maker does not see. */
+const SHARED = 'shared';
+
 export function defaultFolder(place: NodePlace, root: string): string {
-  return join(root, ...nodeFolder(place).split('/'));
+  const within = nodeFolder(place).split('/');
+  return isOfUnseenOrganization(place) ? join(root, SHARED, ...within) : join(root, ...within);
 }
 
 /** Why the disk does not take a folder, as an answer to whoever chose it. */
@@ -132,8 +131,10 @@ const UNUSABLE: Readonly<Record<string, readonly [RefusalReason, string]>> = {
   ENODEV: ['unusable', 'The disk of this folder is not there.'],
 };
 
+/** For whoever sees its organization, and for who does not. */
 function isDefault({ place, path }: PlacedFolder, root: string): boolean {
-  return folderKey(path) === folderKey(defaultFolder(place, root));
+  const unseen = { ...place, organization_sync_key: null };
+  return [place, unseen].some((each) => folderKey(path) === folderKey(defaultFolder(each, root)));
 }
 
 function keyParts(path: string): string[] {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { findPlaces, type NodePlace, type ServiceError } from '@workspace-graph/contracts';
+import { findPlaces, type NodePlace, ServiceError } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { Asker } from '../records/file-service.js';
 import { mayNest, overlap, type PlacedFolder, pathRefused, realFolder, refuseReserved } from './folder-rules.js';
@@ -28,9 +28,19 @@ export class MirrorFolders {
 
   /**
    * Runs `work` with the real path of the folder, while no other node can get it, a folder in it or one that holds it.
+   * Only who manages is told what is in the way; to everybody else every such refusal reads the same, so that it tells of
+   * no hidden node.
    * @throws ServiceError MIRROR_PATH_REFUSED
    */
   async claim<T>(claim: FolderClaim, work: (path: string) => Promise<T>): Promise<T> {
+    try {
+      return await this.claimed(claim, work);
+    } catch (error) {
+      throw claim.asker?.caller?.scope === 'manage' ? error : withoutReason(error);
+    }
+  }
+
+  private async claimed<T>(claim: FolderClaim, work: (path: string) => Promise<T>): Promise<T> {
     const path = await realFolder(claim.path);
     await refuseReserved(path, this.parts.settings.root);
     const { node_id: nodeId } = claim.place;
@@ -57,8 +67,7 @@ export class MirrorFolders {
       const place = places.find((each) => each.node_id === nodeId);
       // Its node is gone. No lock: whoever holds that of the other node may wait for this decision.
       if (!place) this.dropStale(nodeId);
-      else if (!mayNest(claim, { place, path }, this.parts.settings.root))
-        throw await this.refusal(claim, { place, path });
+      else if (!mayNest(claim, { place, path }, this.parts.settings.root)) throw otherMirror({ place, path });
     }
   }
 
@@ -73,16 +82,19 @@ export class MirrorFolders {
       (other) => other.nodeId !== place.node_id && overlap(other.path, path),
     );
   }
+}
 
-  /** Tells only those who see the other node that there is one. */
-  private async refusal({ asker }: FolderClaim, other: PlacedFolder): Promise<ServiceError> {
-    const { places } = await this.parts.service.call(findPlaces, { node_ids: [other.place.node_id] }, asker);
-    const [seen] = places;
-    if (!seen) return pathRefused('unusable', 'The folder cannot be used for this node. Choose another folder.');
-    return pathRefused(
-      'other_mirror',
-      'The folder is, holds or lies in the folder of another node, so a file in it would belong to both. Choose another folder.',
-      { node_id: seen.node_id, path: other.path },
-    );
-  }
+function otherMirror({ place, path }: PlacedFolder): ServiceError {
+  return pathRefused(
+    'other_mirror',
+    'The folder is, holds or lies in the folder of another node, so a file in it would belong to both. Choose another folder.',
+    { node_id: place.node_id, path },
+  );
+}
+
+/** What is reserved is so in every workspace. */
+function withoutReason(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'MIRROR_PATH_REFUSED') return error;
+  if (error.details?.['reason'] === 'reserved') return error;
+  return pathRefused('unusable', 'The folder cannot be used for this node. Choose another folder.');
 }

@@ -9,8 +9,9 @@ import {
 } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { ToldFolders } from '../node-paths/local-paths.js';
 import { chosenPath } from './folder-rules.js';
-import { Mirrors, type PlacedMirror } from './mirrors.js';
+import { comparePlaces, Mirrors, type PlacedMirror, type PlaceOrder } from './mirrors.js';
 import { MoveMirror } from './move-mirror.js';
 
 /** Where the folders of nodes are on this device. */
@@ -27,13 +28,16 @@ export class MirrorPlaceHandlers {
     { limit, cursor }: ParsedInputOf<typeof listMirrors>,
     { envelope }: OperationContext,
   ): Promise<OutputOf<typeof listMirrors>> {
-    const after = cursor === undefined ? '' : pathOfCursor(cursor);
-    const found = (await this.mirrors.placed(envelope)).filter(({ row }) => row.path > after);
+    const after = cursor === undefined ? null : readCursor(cursor);
+    const placed = await this.mirrors.placed(envelope);
+    const found = placed.filter(({ place }) => after === null || comparePlaces(place, after) > 0);
     const shown = found.slice(0, limit);
     const last = shown.at(-1);
+    const places = shown.map(({ place }) => place);
+    const folders = await this.parts.localPaths.foldersOf(places, envelope);
     return {
-      items: await Promise.all(shown.map((mirror) => this.told(mirror))),
-      next_cursor: last && found.length > limit ? cursorOfPath(last.row.path) : null,
+      items: await Promise.all(shown.map((mirror) => this.told(mirror, folders))),
+      next_cursor: last && found.length > limit ? cursorAfter(last.place) : null,
     };
   }
 
@@ -47,14 +51,14 @@ export class MirrorPlaceHandlers {
     const row = await this.parts.locks.run([nodeId], () =>
       this.mover.run({ place, from: this.mirrors.require(nodeId), to: chosen, asker: envelope, signal }),
     );
-    return this.told({ row, place });
+    return this.told({ row, place }, await this.parts.localPaths.foldersOf([place], envelope));
   }
 
-  private async told({ row, place }: PlacedMirror): Promise<Mirror> {
+  private async told({ row, place }: PlacedMirror, folders: ToldFolders): Promise<Mirror> {
     const state = await this.mirrors.stateOf(row);
     return {
       node: { id: place.node_id, type: place.type, name: place.name },
-      local_path: row.path,
+      local_path: folders(place.node_id),
       state: state === 'ready' && this.mirrors.scanOf(row.nodeId) ? 'scanning' : state,
       files: this.parts.store.countFiles(row.nodeId).present,
       created_at: row.createdAt,
@@ -64,14 +68,15 @@ export class MirrorPlaceHandlers {
 
 const CURSOR = 'mirrors';
 
-function cursorOfPath(path: string): string {
-  return Buffer.from(JSON.stringify([CURSOR, path])).toString('base64url');
+function cursorAfter({ name, node_id }: PlaceOrder): string {
+  return Buffer.from(JSON.stringify([CURSOR, name, node_id])).toString('base64url');
 }
 
-function pathOfCursor(cursor: string): string {
+function readCursor(cursor: string): PlaceOrder {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(value) && value[0] === CURSOR && typeof value[1] === 'string') return value[1];
+    const [list, name, node_id] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+    if (list === CURSOR && typeof name === 'string' && typeof node_id === 'string') return { name, node_id };
   } catch {
     // Answered below, like anything else that is no cursor.
   }

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   createMirror,
+  type Envelope,
   type NodePlace,
   type OutputOf,
   type ParsedInputOf,
@@ -43,7 +44,7 @@ export class MirrorHandlers {
       const sections = sectionsOf(place.type);
       return {
         node_id: nodeId,
-        local_path: row.path,
+        local_path: await this.parts.localPaths.folderOf(place, context.envelope),
         created,
         subdirs: [...sections],
         remote_scaffold: { remote_name: null, folders: [] },
@@ -59,15 +60,16 @@ export class MirrorHandlers {
     { node_id: nodeId }: ParsedInputOf<typeof removeMirror>,
     { envelope }: OperationContext,
   ): Promise<OutputOf<typeof removeMirror>> {
-    await this.parts.service.writablePlace(nodeId, envelope);
+    const place = await this.parts.service.writablePlace(nodeId, envelope);
     return this.parts.locks.run([nodeId], async () => {
       const row = this.mirrors.require(nodeId);
       if ((await this.mirrors.stateOf(row)) === 'ready')
         await this.configs.remove(row).catch((error: unknown) => {
           throw folderError(error);
         });
+      const local_path = await this.parts.localPaths.folderOf(place, envelope);
       this.mirrors.remove(row);
-      return { node_id: nodeId, local_path: row.path };
+      return { node_id: nodeId, local_path };
     });
   }
 
@@ -78,7 +80,7 @@ export class MirrorHandlers {
     { envelope }: OperationContext,
   ): Promise<{ row: MirrorRow; created: boolean }> {
     const there = this.mirrors.of(place.node_id);
-    if (there) return { row: await this.renewed(there, place, chosen), created: false };
+    if (there) return { row: await this.renewed(there, { place, chosen, envelope }), created: false };
     const wanted = chosen ?? defaultFolder(place, this.parts.settings.root);
     const row = await this.folders.claim({ place, path: wanted, asker: envelope }, async (path) => {
       await makeFolder(path, sectionsOf(place.type));
@@ -95,12 +97,12 @@ export class MirrorHandlers {
     return { row, created: true };
   }
 
-  private async renewed(row: MirrorRow, place: NodePlace, chosen: string | null): Promise<MirrorRow> {
+  private async renewed(row: MirrorRow, { place, chosen, envelope }: Renewal): Promise<MirrorRow> {
     if (chosen !== null && (await realFolder(chosen)) !== row.path)
       throw new ServiceError(
         'CONFLICT',
         `The node ${row.nodeId} has its folder elsewhere. Move that folder, or ask without a path to keep it where it is.`,
-        { current: { local_path: row.path } },
+        { current: { local_path: await this.parts.localPaths.folderOf(place, envelope) } },
       );
     const state = await this.mirrors.stateOf(row);
     if (state === 'missing') await refuseOtherVolume(row);
@@ -111,6 +113,13 @@ export class MirrorHandlers {
     this.mirrors.move(row, anew);
     return anew;
   }
+}
+
+interface Renewal {
+  readonly place: NodePlace;
+  /** Where the caller wants the folder; null for where it is. */
+  readonly chosen: string | null;
+  readonly envelope: Envelope;
 }
 
 /** A folder made where a disk is not mounted would look as if every file had been deleted. */

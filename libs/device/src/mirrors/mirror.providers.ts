@@ -1,3 +1,5 @@
+import { AgentConfigs } from './client-config/agent-configs.js';
+import { FolderTexts } from './client-config/folder-texts.js';
 import { MirrorConfigs } from './client-config/mirror-configs.js';
 import { ScopeFiles } from './client-config/scope-files.js';
 import { ScopeFollower } from './client-config/scope-follower.js';
@@ -10,8 +12,10 @@ import { MoveMirror } from './move-mirror.js';
 export const MIRROR_PROVIDERS = [
   Mirrors,
   MirrorFolders,
+  FolderTexts,
   ScopeFiles,
   ScopeFollower,
+  AgentConfigs,
   MirrorConfigs,
   MoveMirror,
   MirrorHandlers,

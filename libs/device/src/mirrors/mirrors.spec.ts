@@ -32,8 +32,12 @@ afterEach(async () => {
   await rm(elsewhere, { recursive: true, force: true });
 });
 
-const create = (nodeId: string, customPath?: string) =>
-  device.call(createMirror, { node_id: nodeId, ...(customPath === undefined ? {} : { custom_path: customPath }) });
+const create = async (nodeId: string, customPath?: string) => {
+  const custom = customPath === undefined ? {} : { custom_path: customPath };
+  const { local_path, ...made } = await device.call(createMirror, { node_id: nodeId, ...custom });
+  if (local_path === null) throw new Error('who manages is told the folder');
+  return { ...made, local_path };
+};
 const refused = async (nodeId: string, customPath: string) =>
   (await device.refusal(createMirror, { node_id: nodeId, custom_path: customPath }, 'MIRROR_PATH_REFUSED')).details;
 const isThere = (path: string): Promise<boolean> =>
@@ -61,7 +65,7 @@ describe('the folder of a node', () => {
         scope_config: [
           { client: 'claude-code', path: '.mcp.json', state: 'written' },
           { client: 'codex', path: '.codex/config.toml', state: 'written' },
-          { client: 'mistral-vibe', path: '.vibe/config.toml', state: 'written' },
+          { client: 'mistral-vibe', path: '.vibe/agents/workspace-graph.toml', state: 'written' },
           { client: 'scope', path: 'SVC_SCOPE.md', state: 'written' },
         ],
       });
@@ -269,7 +273,7 @@ describe('the folder of a node', () => {
 });
 
 describe('the mirrors of a device', () => {
-  it('are listed by path in pages, with their state', async () => {
+  it('are listed by the names of their nodes in pages, with their state', async () => {
     const names = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Epsilon'];
     for (const name of names) await create(device.records.node({ name }));
     await rm(join(device.root, 'acme', 'projects', 'gamma'), { recursive: true });

@@ -22,6 +22,8 @@ export interface PlacedMirror {
   readonly place: NodePlace;
 }
 
+export type PlaceOrder = Pick<NodePlace, 'name' | 'node_id'>;
+
 /** A scan of a whole folder that is under way. */
 export interface WholeScan {
   readonly startedAt: string;
@@ -69,16 +71,17 @@ export class Mirrors implements BeforeApplicationShutdown {
     return row;
   }
 
-  /** The mirrors of nodes that the asker sees, by path. Those of nodes that are gone are removed in the background. */
+  /** The mirrors of nodes that the asker sees, by the names of the nodes: paths may not be told. Those of nodes that are gone are removed in the background. */
   async placed(asker: Asker): Promise<PlacedMirror[]> {
     const rows = this.all();
     const places = await this.placesOf(rows, asker);
     const unseen = rows.filter(({ nodeId }) => !places.has(nodeId));
     for (const { nodeId } of unseen) this.doubt(nodeId);
-    return rows.flatMap((row) => {
+    const placed = rows.flatMap((row) => {
       const place = places.get(row.nodeId);
       return place ? [{ row, place }] : [];
     });
+    return placed.toSorted((one, other) => comparePlaces(one.place, other.place));
   }
 
   /**
@@ -208,6 +211,12 @@ export class Mirrors implements BeforeApplicationShutdown {
     }
     return looked === 0 && (await hasAny(path, USUAL_ENTRIES));
   }
+}
+
+/** Sorts by name, then by id. */
+export function comparePlaces(one: PlaceOrder, other: PlaceOrder): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.node_id < other.node_id ? -1 : Number(one.node_id > other.node_id);
 }
 
 /** `device:inode` of a folder; null when there is none. */

@@ -7,7 +7,7 @@ import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { Asker } from '../records/file-service.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import { ChangedMeanwhile, COPY_DISK, type CopyDisk, copyFolder, removeCopied } from './copy-folder.js';
-import { folderError, holds, pathRefused, realFolder } from './folder-rules.js';
+import { folderError, holds, pathRefused, realFolder, refuseReserved } from './folder-rules.js';
 import { makeAll, removeFolders } from './make-folder.js';
 import { MirrorFolders } from './mirror-folders.js';
 import { folderIdentity, folderKey, Mirrors } from './mirrors.js';
@@ -74,9 +74,19 @@ export class MoveMirror implements OnModuleInit {
         `The folder of the node ${from.nodeId} is not there at the moment. Bring it back, then move it.`,
         { node_id: from.nodeId },
       );
-    this.refuseNested(from);
     const current = this.mirrors.require(from.nodeId);
-    return this.folders.claim({ place, path: to, asker }, (path) => this.moveTo(current, path, signal));
+    await this.refuseUnfit(current, to);
+    return this.folders.claim({ place, path: to, asker }, async (path) => {
+      this.refuseNested(current);
+      return this.moveTo(current, path, signal);
+    });
+  }
+
+  /** Before the folders of other nodes are looked at: what is there is refused alike, whosesoever it is. */
+  private async refuseUnfit(from: MirrorRow, to: string): Promise<void> {
+    const path = await realFolder(to);
+    await refuseReserved(path, this.parts.settings.root);
+    await refuseTarget(from, path);
   }
 
   private refuseNested(from: MirrorRow): void {
@@ -232,9 +242,6 @@ async function refuseTarget(from: MirrorRow, to: string): Promise<void> {
   if (found && `${found.dev}:${found.ino}` !== from.identity)
     throw new ServiceError(
       'DESTINATION_EXISTS',
-      'Something is at this path already. Choose a folder that does not exist.',
-      {
-        path: to,
-      },
+      'path: something is there already. Choose a folder that does not exist.',
     );
 }

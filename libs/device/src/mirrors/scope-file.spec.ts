@@ -39,6 +39,12 @@ const event = (content: string, occurredAt = AT) => ({
 });
 
 describe('SVC_SCOPE.md', () => {
+  it('says what sets the credential, for an agent that is not let in', async () => {
+    const told = await scope();
+    expect(told).toContain('from the variable SVC_TOKEN');
+    expect(told).toContain('eval "$(svc agent env)"');
+  });
+
   it('tells what the node is about, who answers for what, what happened and where to save what [mirrors.scope-file]', async () => {
     const near = newId();
     device.graph.details.set(nodeId, {
@@ -68,6 +74,7 @@ describe('SVC_SCOPE.md', () => {
           name: 'Finance',
           lifecycle: 'active',
           health: null,
+          health_note: null,
           depth: 1,
           via: [{ from: nodeId, relation: 'belongs_to', direction: 'outgoing' }],
           owner: null,

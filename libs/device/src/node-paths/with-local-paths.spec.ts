@@ -2,21 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { type Bus, InProcessBus } from '@workspace-graph/bus';
 import { type Envelope, getContext, getNode, getOverview, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { createLogger, newId } from '@workspace-graph/platform';
-import type { MirrorRow } from '../store/device-store.js';
 import { withLocalPaths } from './with-local-paths.js';
 
 const PATH = '/home/a "quoted" $& path/größe';
 const mirrored = newId();
 const other = newId();
-const row: MirrorRow = {
-  nodeId: mirrored,
-  path: PATH,
-  identity: '1:2',
-  scannedAt: null,
-  createdAt: '2026-01-01T00:00:00.000Z',
+const paths = { folderOfNode: async (nodeId: string) => (nodeId === mirrored ? PATH : null) };
+const envelope: Envelope = {
+  callId: randomUUID(),
+  requestId: randomUUID(),
+  caller: { user_id: newId(), scope: 'read', credential_id: null, via: 'mcp', home_node_id: mirrored },
 };
-const mirrors = { of: (nodeId: string) => (nodeId === mirrored ? row : null) };
-const envelope: Envelope = { callId: randomUUID(), requestId: randomUUID(), caller: null };
 
 const nodeText = (id: string, end = '"local_path" : null}'): string =>
   `{"id" : "${id}", "description" : "\\"local_path\\" : null}", "edges" : [], ${end}`;
@@ -29,7 +25,7 @@ beforeEach(async () => {
     logger: createLogger({ process: 'test', level: 'fatal', sink: { write: () => undefined } }),
   });
   await inner.serve('graph', [getNode, getContext, getOverview], async () => answer);
-  bus = withLocalPaths(inner, mirrors);
+  bus = withLocalPaths(inner, paths);
 });
 afterEach(() => bus.close());
 
@@ -69,7 +65,7 @@ describe('the bus of a device', () => {
     }
     const without = new RawJson(JSON.stringify({ ...context, node: { id: other, local_path: null } }));
     answer = without;
-    expect(await text(bus.call(getContext, {}, envelope))).toBe(without.text);
+    expect(await text(bus.call(getContext, { node_id: other }, envelope))).toBe(without.text);
   });
 
   it('leaves every other answer and every refusal as it is', async () => {

@@ -4,22 +4,22 @@ import {
   getContext,
   getNode,
   type InputOf,
-  LIMITS,
   type Operation,
   RawJson,
   type ReplyOf,
 } from '@workspace-graph/contracts';
-import type { Mirrors } from '../mirrors/mirrors.js';
+import type { LocalPaths } from './local-paths.js';
 
-const NULL_BYTES = 4;
+/** Of a path, in which names of people's own making stand between slashes. */
+const CHARACTERS_OF_A_TOKEN = 3;
 /** How the graph ends the text of a node: the device alone knows the folder. */
 const NODE_END = /"local_path"\s?:\s?null\}\s*$/;
 
 /**
  * The bus as the surfaces of a device see it: nodes that are read tell the folder of their mirror here. Every other
- * operation passes through untouched. Whoever sees a node may know its folder, and no answer names a node that is gone.
+ * operation passes through untouched. No answer names a node that is gone.
  */
-export function withLocalPaths(bus: Bus, mirrors: Pick<Mirrors, 'of'>): Bus {
+export function withLocalPaths(bus: Bus, paths: Paths): Bus {
   const call = async <Op extends Operation>(
     operation: Op,
     input: InputOf<Op>,
@@ -27,9 +27,9 @@ export function withLocalPaths(bus: Bus, mirrors: Pick<Mirrors, 'of'>): Bus {
     options?: CallOptions,
   ): Promise<ReplyOf<Op>> => {
     const reply = await bus.call(operation, input, envelope, options);
-    if (operation.name === getNode.name) return nodeWithPath(reply, pathOf(input, 'node_id', mirrors)) as ReplyOf<Op>;
-    if (operation.name === getContext.name && mayHavePath(input, envelope, mirrors))
-      return contextWithPath(reply, mirrors) as ReplyOf<Op>;
+    if (operation.name === getNode.name) return (await nodeWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
+    if (operation.name === getContext.name)
+      return (await contextWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
     return reply;
   };
   return {
@@ -45,26 +45,31 @@ export function withLocalPaths(bus: Bus, mirrors: Pick<Mirrors, 'of'>): Bus {
   };
 }
 
-type Paths = Pick<Mirrors, 'of'>;
+type Paths = Pick<LocalPaths, 'folderOfNode'>;
 
-function nodeWithPath(reply: unknown, path: string | null): unknown {
+interface Asked {
+  readonly input: unknown;
+  readonly envelope: Envelope;
+  readonly paths: Paths;
+}
+
+async function nodeWithPath(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
+  const path = await pathOf(asRecord(input)['node_id'], envelope, paths);
   if (path === null) return reply;
   if (!(reply instanceof RawJson)) return { ...asRecord(reply), local_path: path };
   return new RawJson(reply.text.replace(NODE_END, () => `"local_path" : ${JSON.stringify(path)}}`));
 }
 
-/** False spares parsing an answer in which nothing is to be told. */
-function mayHavePath(input: unknown, { caller }: Envelope, mirrors: Paths): boolean {
-  const asked = asRecord(input)['node_id'] ?? caller?.home_node_id;
-  return typeof asked !== 'string' || mirrors.of(asked.toLowerCase()) !== null;
+async function contextWithPath(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
+  const asked = asRecord(input)['node_id'] ?? envelope.caller?.home_node_id;
+  const path = await pathOf(asked, envelope, paths);
+  return path === null ? reply : withPath(reply, path);
 }
 
-function contextWithPath(reply: unknown, mirrors: Paths): unknown {
+function withPath(reply: unknown, path: string): unknown {
   const isRaw = reply instanceof RawJson;
   const { estimated_tokens: tokens, node, ...rest } = asRecord(isRaw ? reply.parse() : reply);
-  const path = pathOf(node, 'id', mirrors);
-  if (path === null) return reply;
-  const more = Math.ceil((Buffer.byteLength(JSON.stringify(path)) - NULL_BYTES) / LIMITS.bytesPerToken);
+  const more = Math.ceil(path.length / CHARACTERS_OF_A_TOKEN);
   const filled = {
     ...rest,
     estimated_tokens: Number(tokens) + more,
@@ -73,9 +78,8 @@ function contextWithPath(reply: unknown, mirrors: Paths): unknown {
   return isRaw ? new RawJson(JSON.stringify(filled)) : filled;
 }
 
-function pathOf(record: unknown, member: string, mirrors: Paths): string | null {
-  const id = asRecord(record)[member];
-  return typeof id === 'string' ? (mirrors.of(id.toLowerCase())?.path ?? null) : null;
+async function pathOf(nodeId: unknown, envelope: Envelope, paths: Paths): Promise<string | null> {
+  return typeof nodeId === 'string' ? paths.folderOfNode(nodeId.toLowerCase(), envelope) : null;
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

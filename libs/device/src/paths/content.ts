@@ -9,21 +9,13 @@ import type { SeenContent } from '../records/tracked-files.js';
 import { diskCode, diskError, isAbsent } from './disk-errors.js';
 import { HeldFolder, READ_FLAGS } from './held-folder.js';
 import type { MirrorPath } from './mirror-path.js';
+import { editOf, inodeOf, stampOf } from './stamp.js';
 
 /** Read at a time: large enough for the speed of the disk, small beside the memory of a process. */
 const CHUNK_BYTES = 256 * 1024;
 const READ_ATTEMPTS = 3;
 /** What the file system answers for a name that is no file to be read: a link, a socket, a device without driver. */
 const NO_FILE = new Set(['ELOOP', 'EMLINK', 'ENXIO', 'ENODEV', 'EISDIR', 'EOPNOTSUPP']);
-
-/** Size and time of a file; another stamp tells that the content may be another. */
-export function stampOf({ size, mtimeNs }: Pick<BigIntStats, 'size' | 'mtimeNs'>): string {
-  return `${size}:${mtimeNs}`;
-}
-
-export function inodeOf({ ino }: Pick<BigIntStats, 'ino'>): string {
-  return `${ino}`;
-}
 
 /** By the ending of the name. */
 export function mimeTypeOf(path: string): string {
@@ -35,7 +27,7 @@ export function mimeTypeOf(path: string): string {
  * @throws ServiceError FILE_NOT_FOUND for anything else; SERVICE_UNAVAILABLE when the device refuses access
  */
 export async function openForReading(at: MirrorPath): Promise<FileHandle> {
-  const handle = await openInside(at).catch((error: unknown) => {
+  const handle = await openTwice(at).catch((error: unknown) => {
     if (isAbsent(error) || NO_FILE.has(diskCode(error) ?? '')) throw fileNotFound({ path: at.path });
     throw diskError(error, at.path);
   });
@@ -93,6 +85,20 @@ export async function seenOrRead(
   }
   const { isText, mode, ...seen } = await readContent(at);
   return seen;
+}
+
+/**
+ * A file that was given another name, which changes its stamp: the content is the known one when size and time of edit
+ * are. Its stamp is null then, so that the next scan looks whether somebody edited it in between and hid that.
+ * @throws ServiceError FILE_NOT_FOUND
+ */
+export async function seenUnderNewName(at: MirrorPath, known: SeenContent): Promise<SeenContent> {
+  await using handle = await openForReading(at);
+  const found = await handle.stat({ bigint: true });
+  const measured = { sha256: known.sha256, sizeBytes: Number(found.size), rootDevice: await deviceOf(at) };
+  const seen = seenContent(at.path, found, measured);
+  const isSame = known.stamp !== null && editOf(stampOf(found)) === editOf(known.stamp);
+  return isSame ? { ...seen, stamp: null } : seenOrRead(at, null);
 }
 
 /** The bytes of an open file, from its beginning. The same memory holds each chunk: use one before asking for the next. */
@@ -175,6 +181,16 @@ export async function deviceOf({ mirrorRoot }: MirrorPath): Promise<bigint> {
 function timeOf({ mtimeMs }: BigIntStats): string {
   const ms = Number(mtimeMs);
   return new Date(ms >= 0 && ms < 253_402_300_800_000 ? ms : 0).toISOString();
+}
+
+/** A name whose file is just being replaced is back at the second look. */
+async function openTwice(at: MirrorPath): Promise<FileHandle> {
+  try {
+    return await openInside(at);
+  } catch (error) {
+    if (diskCode(error) === 'ENOENT') return openInside(at);
+    throw error;
+  }
 }
 
 async function openInside(at: MirrorPath): Promise<FileHandle> {

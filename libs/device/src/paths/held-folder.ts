@@ -60,6 +60,11 @@ export class HeldFolder implements AsyncDisposable {
     return one.ino === two.ino && one.dev === two.dev;
   }
 
+  /** Device on which it lies. */
+  async device(): Promise<number> {
+    return (await stat(this.base)).dev;
+  }
+
   names(): Promise<string[]> {
     return readdir(this.base);
   }

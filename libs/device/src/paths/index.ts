@@ -1,23 +1,32 @@
+export { type Asides, asideName, bringBackTo } from './aside.js';
 export {
   ContentDigest,
   chunksOf,
   deviceOf,
-  inodeOf,
   mimeTypeOf,
   openForReading,
   type ReadContent,
   readContent,
   seenOrRead,
-  stampOf,
+  seenUnderNewName,
 } from './content.js';
 export { diskError } from './disk-errors.js';
 export { locate, type MirrorPath, occupantOf } from './mirror-path.js';
-export { keepAs, moveFile, putBack, putFrom, removeEmptyFolders, removeFile } from './move.js';
+export {
+  keepAs,
+  moveFile,
+  putBack,
+  putFrom,
+  removeEmptyFolders,
+  removeFile,
+  removeTemporary,
+} from './move.js';
+export { editOf, inodeOf, stampOf, timesOf } from './stamp.js';
 export { isTemporaryName, temporaryName } from './temporary.js';
 export {
   type CommitOptions,
   isSame,
+  type Replaced,
   StagedFile,
   type StageOptions,
-  writeAtomically,
 } from './write.js';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { locate, writeAtomically } from './index.js';
+import { locate } from './index.js';
+import { writeWhole } from './write.fixture.js';
 
 /** Writes and replaces files without end, each beginning with the hash of the rest of it, and tells each one. */
 const [mirror = ''] = process.argv.slice(2);
@@ -13,6 +14,6 @@ for (let round = 0; ; round += 1) {
   const at = await locate(mirror, `wip/${round % 5}.txt`);
   const body = `${round} `.repeat(100_000);
   const content = createHash('sha256').update(body).digest('hex') + body;
-  await writeAtomically(at, blocks(content), { replace: true });
+  await writeWhole(at, blocks(content), { replace: true });
   process.stdout.write(`${round}\n`);
 }

@@ -1,24 +1,43 @@
 import { constants } from 'node:fs';
-import { copyFile, link, lstat, open, rename, rmdir, unlink } from 'node:fs/promises';
+import { copyFile, link, lstat, open, rename, rmdir } from 'node:fs/promises';
 import { ServiceError } from '@workspace-graph/contracts';
 import { fileNotFound } from '../records/file-service.js';
 import type { SeenContent } from '../records/tracked-files.js';
+import { type Asides, asideName, bringBack, NO_LINKS, nameOrRename, type Taking, takeAside } from './aside.js';
 import { chunksOf, lastName, openForReading, readContent } from './content.js';
 import { diskCode, isAbsent, occupied, onDisk } from './disk-errors.js';
 import { HeldFolder } from './held-folder.js';
 import { locate, type MirrorPath } from './mirror-path.js';
-import { isSame, putNew, removeIfThere, StagedFile } from './write.js';
+import {
+  changedMeanwhile,
+  exchangeFile,
+  isSame,
+  mustBeFree,
+  putNew,
+  type Replaced,
+  removeIfThere,
+  StagedFile,
+} from './write.js';
 
 /** Where one disk ends, or where it knows no hard links. */
-const OTHER_DISK = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
+const OTHER_DISK = new Set(['EXDEV', ...NO_LINKS]);
+
+export interface MoveOptions {
+  readonly asides: Asides;
+  /** True: all of the old folder is on its way, so the new one may differ from it by case alone. */
+  readonly leavesFolder?: boolean | undefined;
+  /** Content that the file must have; without it, the file is moved with whatever is saved in it meanwhile. */
+  readonly expected?: Pick<SeenContent, 'stamp' | 'inode'> | null;
+}
 
 /**
  * Moves a file to a place where nothing lies: on one volume it stays the same file, to another it is copied, verified and
- * removed. Makes folders as needed. Nothing is ever overwritten. With `leavesFolder` all of the old folder is on its way,
- * so the new one may differ from it by case alone.
+ * taken aside. Makes folders as needed. Nothing is ever overwritten, and what another program saves meanwhile stays
+ * under the old name or goes along.
  * @throws ServiceError FILE_NOT_FOUND, DESTINATION_EXISTS, CONFLICT when the file is changed meanwhile, STORAGE_FULL
  */
-export async function moveFile(from: MirrorPath, to: MirrorPath, { leavesFolder = false } = {}): Promise<void> {
+export async function moveFile(from: MirrorPath, to: MirrorPath, options: MoveOptions): Promise<void> {
+  const { leavesFolder = false } = options;
   if (!from.exists) throw fileNotFound({ path: from.path });
   await onDisk(to.path, async () => {
     await using source = await HeldFolder.of(from);
@@ -31,7 +50,7 @@ export async function moveFile(from: MirrorPath, to: MirrorPath, { leavesFolder 
     const sameName = there?.ino === ino && there.dev === dev && !(await target.names()).includes(name);
     if (there && !sameName) throw occupied(to.path);
     if (sameName) await rename(source.at(lastName(from)), target.at(name));
-    else await moveInto({ from, source }, { to, target });
+    else await moveInto({ from, source }, { to, target }, options);
     // Of a whole folder no name is synced by itself: one that is lost with the power is found again by the next scan.
     if (leavesFolder) return;
     await source.sync();
@@ -40,18 +59,34 @@ export async function moveFile(from: MirrorPath, to: MirrorPath, { leavesFolder 
 }
 
 /**
- * Removes a file if it is the one that was seen.
+ * Takes a file aside if it is the one that was seen; another one gets its name back.
  * @throws ServiceError CONFLICT for another one
  */
-export async function removeFile(at: MirrorPath, seen: Pick<SeenContent, 'stamp' | 'inode'>): Promise<void> {
+export async function removeFile(
+  at: MirrorPath,
+  seen: Pick<SeenContent, 'stamp' | 'inode'>,
+  asides: Asides,
+): Promise<void> {
   await onDisk(at.path, async () => {
     await using folder = await HeldFolder.of(at);
-    const found = await statOrNull(folder.at(lastName(at)));
+    const name = lastName(at);
+    const found = await statOrNull(folder.at(name));
     if (!found) return;
-    if (!found.isFile() || !isSame(found, seen)) throw changedMeanwhile(at.path);
-    await unlink(folder.at(lastName(at)));
+    if (!isSame(found, seen)) throw changedMeanwhile(at.path);
+    const taking = { folder, name, id: asides.next(at) };
+    if (!isSame(takeAside(taking), seen)) {
+      bringBack(taking);
+      throw changedMeanwhile(at.path);
+    }
     await folder.sync();
   });
+}
+
+/** Removes a file of ours that nobody else works with: one that was being written. */
+export async function removeTemporary(at: MirrorPath, isOld: (mtimeMs: number) => boolean): Promise<void> {
+  await using folder = await HeldFolder.of(at);
+  const found = await statOrNull(folder.at(lastName(at)));
+  if (found?.isFile() && isOld(Number(found.mtimeMs))) await removeIfThere(folder.at(lastName(at)));
 }
 
 /** Removes the folders above a path that are empty, up to the section or to the first `keep` ones. */
@@ -64,14 +99,16 @@ export async function removeEmptyFolders({ mirrorRoot, path }: MirrorPath, keep 
 
 /**
  * Gives a file of a mirror a second name outside of it, or copies it: where that is impossible, and where it has more
- * names already, under which its content may change. Nothing is overwritten.
+ * names already, under which its content may change. Nothing is overwritten. Answers whether it is a second name.
  */
-export async function keepAs(at: MirrorPath, path: string): Promise<void> {
-  await onDisk(at.path, async () => {
+export async function keepAs(at: MirrorPath, path: string): Promise<boolean> {
+  return onDisk(at.path, async () => {
     await using folder = await HeldFolder.of(at);
     const { nlink } = await mustBeFile(at, folder);
     const existing = folder.at(lastName(at));
-    await (nlink > 1n ? copyOut(existing, path) : linkOrCopy(existing, path));
+    if (nlink === 1n && (await isLinked(existing, path))) return true;
+    await copyOut(existing, path);
+    return false;
   });
 }
 
@@ -96,14 +133,21 @@ export async function putFrom(path: string, at: MirrorPath): Promise<void> {
 }
 
 /**
- * Puts a file from outside of the mirror in the place of the one that was seen there.
+ * Puts a file from outside of the mirror in the place of the one that was seen there: the file itself, or a copy where
+ * that is impossible.
  * @throws ServiceError CONFLICT when that was changed meanwhile
  */
-export async function putBack(path: string, at: MirrorPath, expected: SeenContent): Promise<void> {
+export async function putBack(path: string, at: MirrorPath, replaces: Replaced): Promise<void> {
   await onDisk(at.path, async () => {
+    await using folder = await HeldFolder.of(at);
+    await folder.mustBeInside();
+    if ((await lstat(path)).dev === (await folder.device())) {
+      exchangeFile(path, { at, folder }, replaces);
+      return folder.sync();
+    }
     await using handle = await open(path, 'r');
     await using staged = await StagedFile.of(at, chunksOf(handle), await copied(handle));
-    await staged.commit({ replace: true, expected });
+    await staged.commit({ replaces });
   });
 }
 
@@ -117,47 +161,65 @@ interface Arriving {
   readonly target: HeldFolder;
 }
 
-async function moveInto({ from, source }: Leaving, { to, target }: Arriving): Promise<void> {
-  const path = source.at(lastName(from));
+async function moveInto(leaving: Leaving, arriving: Arriving, options: MoveOptions): Promise<void> {
+  const { from, source } = leaving;
+  const { to, target } = arriving;
+  // The old name counts as no twin of the new one when both lie in one folder.
+  const besides = (await source.isSame(target)) ? lastName(from) : '';
+  await mustBeFree(target, lastName(to), besides);
+  if (!exchangeNames(leaving, arriving, options)) await copyAcross(leaving, to, options);
+}
+
+/** False when the new place lies on another disk; then all is as before. */
+function exchangeNames({ from, source }: Leaving, { to, target }: Arriving, options: MoveOptions): boolean {
+  const { asides, expected } = options;
+  const taking = { folder: source, name: lastName(from), id: asides.next(from) };
+  const taken = takeAside(taking);
   try {
-    // The old name counts as no twin of the new one when both lie in one folder.
-    const besides = (await source.isSame(target)) ? lastName(from) : '';
-    await putNew(target, { from: path, to: lastName(to), besides, keep: true });
+    if (!taken.isFile() || (expected && !isSame(taken, expected))) throw changedMeanwhile(from.path);
+    nameOrRename(source.at(asideName(taking.id)), target.at(lastName(to)));
+    asides.keptAt(from, to.absolute);
+    return true;
   } catch (error) {
-    if (!OTHER_DISK.has(diskCode(error) ?? '')) throw error;
-    return copyAcross(from, to);
-  }
-  try {
-    await unlink(path);
-  } catch (error) {
-    await removeIfThere(target.at(lastName(to)));
-    throw error;
+    bringBack(taking);
+    if (diskCode(error) !== 'EXDEV') throw error;
+    return false;
   }
 }
 
-async function copyAcross(from: MirrorPath, to: MirrorPath): Promise<void> {
+async function copyAcross({ from, source }: Leaving, to: MirrorPath, { asides }: MoveOptions): Promise<void> {
   await using handle = await openForReading(from);
-  const before = await handle.stat({ bigint: true });
   await using staged = await StagedFile.of(to, chunksOf(handle), await copied(handle));
   const { seen } = staged.content;
   const read = await readContent(from);
-  if (read.sha256 !== seen.sha256 || !isSame(before, read)) throw changedMeanwhile(from.path);
-  await staged.commit({ replace: false });
+  if (read.sha256 !== seen.sha256) throw changedMeanwhile(from.path);
+  await staged.commit();
   try {
     const written = await readContent(await locate(to.mirrorRoot, to.path));
     if (written.sha256 !== seen.sha256)
       throw new ServiceError('SERVICE_UNAVAILABLE', `The copy of ${from.path} is not what was read; try again.`);
-    await removeFile(from, read);
+    await takeCopied({ folder: source, name: lastName(from), id: asides.next(from) }, from, read);
   } catch (error) {
-    await removeFile(await locate(to.mirrorRoot, to.path), seen);
+    const copy = await locate(to.mirrorRoot, to.path);
+    await removeFile(copy, seen, asides);
+    asides.discard(copy);
     throw error;
   }
+}
+
+/** Takes aside what was copied, after another look at its content: a save may come as late as that. */
+async function takeCopied(taking: Taking, from: MirrorPath, read: SeenContent): Promise<void> {
+  const taken = takeAside(taking);
+  const aside = { ...from, names: [...from.names.slice(0, -1), asideName(taking.id)] };
+  if (isSame(taken, read) && (await readContent(aside)).sha256 === read.sha256) return;
+  bringBack(taking);
+  throw changedMeanwhile(from.path);
 }
 
 async function copyFrom(path: string, at: MirrorPath): Promise<void> {
   await using handle = await open(path, 'r');
   await using staged = await StagedFile.of(at, chunksOf(handle), await copied(handle));
-  await staged.commit({ replace: false });
+  await staged.commit();
 }
 
 async function copied(handle: Awaited<ReturnType<typeof open>>) {
@@ -165,12 +227,13 @@ async function copied(handle: Awaited<ReturnType<typeof open>>) {
   return { modified: { atimeMs, mtimeMs }, mode: mode & 0o777 };
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
+async function isLinked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
+    return true;
   } catch (error) {
-    if (!OTHER_DISK.has(diskCode(error) ?? '')) throw error;
-    await copyOut(from, to);
+    if (OTHER_DISK.has(diskCode(error) ?? '')) return false;
+    throw error;
   }
 }
 
@@ -212,8 +275,4 @@ async function statOrNull(path: string) {
     if (isAbsent(error)) return null;
     throw error;
   }
-}
-
-function changedMeanwhile(path: string): ServiceError {
-  return new ServiceError('CONFLICT', `The file ${path} was changed meanwhile.`, { path });
 }

@@ -19,9 +19,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@workspace-graph/contracts';
+import { SmallDisk } from '@workspace-graph/testing';
 import fc from 'fast-check';
-import { SmallDisk } from '../../../../test/e2e/small-disk.js';
-import { locate, moveFile, openForReading, readContent, StagedFile, writeAtomically } from './index.js';
+import { locate, moveFile, openForReading, readContent, StagedFile } from './index.js';
+import { unnotedAsides, writeWhole } from './write.fixture.js';
 
 let root: string;
 let mirror: string;
@@ -81,8 +82,10 @@ describe('a path in a mirror', () => {
     await rename(join(mirror, 'wip/deep'), join(mirror, 'wip/moved'));
     await symlink(outside, join(mirror, 'wip/deep'));
     expect(await refusal(openForReading(old))).toBe('VALIDATION_FAILED');
-    expect(await refusal(writeAtomically(fresh, bytes('x'), { replace: false }))).toBe('VALIDATION_FAILED');
-    expect(await refusal(moveFile(old, await locate(mirror, 'wip/b.md')))).toBe('VALIDATION_FAILED');
+    expect(await refusal(writeWhole(fresh, bytes('x'), { replace: false }))).toBe('VALIDATION_FAILED');
+    expect(await refusal(moveFile(old, await locate(mirror, 'wip/b.md'), { asides: unnotedAsides() }))).toBe(
+      'VALIDATION_FAILED',
+    );
     expect(await readdir(outside)).toEqual(['a.md']);
   });
 
@@ -90,7 +93,7 @@ describe('a path in a mirror', () => {
     const at = await locate(mirror, 'wip/deep/a.md');
     await using staged = await StagedFile.of(at, bytes('new'));
     await rename(join(mirror, 'wip/deep'), join(root, 'away'));
-    expect(await refusal(staged.commit({ replace: false }))).toBe('CONFLICT');
+    expect(await refusal(staged.commit())).toBe('CONFLICT');
     await staged[Symbol.asyncDispose]();
     expect(await readdir(join(root, 'away'))).toEqual([]);
   });
@@ -98,7 +101,7 @@ describe('a path in a mirror', () => {
   it('changes nothing outside through a hard link', async () => {
     await put(join(root, 'outside.md'), 'outside');
     await link(join(root, 'outside.md'), join(mirror, 'wip/a.md'));
-    await writeAtomically(await locate(mirror, 'wip/a.md'), bytes('inside'), { replace: true });
+    await writeWhole(await locate(mirror, 'wip/a.md'), bytes('inside'), { replace: true });
     expect(await readFile(join(root, 'outside.md'), 'utf8')).toBe('outside');
     expect(await readFile(join(mirror, 'wip/a.md'), 'utf8')).toBe('inside');
   });
@@ -106,9 +109,9 @@ describe('a path in a mirror', () => {
   it('is never overwritten by a race: of many writers of a new file one wins', async () => {
     const at = await locate(mirror, 'wip/new/a.md');
     const tries = await Promise.allSettled(
-      Array.from({ length: 16 }, (_, index) => writeAtomically(at, bytes(`by ${index}`), { replace: false })),
+      Array.from({ length: 16 }, (_, index) => writeWhole(at, bytes(`by ${index}`), { replace: false })),
     );
-    const won = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value.sha256] : []));
+    const won = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     expect(won).toEqual([sha(await readFile(at.absolute, 'utf8'))]);
     expect(await readdir(join(mirror, 'wip/new'))).toEqual(['a.md']);
   });
@@ -144,7 +147,7 @@ describe('a path in a mirror', () => {
     const chunk = 'x'.repeat(64 * 1024);
     for (const path of ['wip/new/big.md', 'wip/old.md']) {
       const at = await locate(disk.folder, path);
-      const work = writeAtomically(at, bytes(...Array.from({ length: 16 }, () => chunk)), { replace: true });
+      const work = writeWhole(at, bytes(...Array.from({ length: 16 }, () => chunk)), { replace: true });
       expect(await refusal(work)).toBe('STORAGE_FULL');
     }
     expect(await readFile(join(disk.folder, 'wip/old.md'), 'utf8')).toBe('old');
@@ -202,7 +205,7 @@ describe('hostile names', () => {
         try {
           const at = await locate(mirror, text);
           expect(at.absolute.startsWith(`${mirror}/`)).toBe(true);
-          await writeAtomically(at, bytes('written'), { replace });
+          await writeWhole(at, bytes('written'), { replace });
           expect((await readContent(await locate(mirror, text))).sha256).toBe(sha('written'));
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error;

@@ -1,15 +1,14 @@
 import type { BigIntStats } from 'node:fs';
-import { chmod, type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
+import { chmod, type FileHandle, link, lstat, open, unlink } from 'node:fs/promises';
 import { ServiceError } from '@workspace-graph/contracts';
 import type { SeenContent } from '../records/tracked-files.js';
-import { ContentDigest, deviceOf, inodeOf, lastName, seenContent, stampOf } from './content.js';
+import { type Asides, bringBack, nameOrRename, takeAside } from './aside.js';
+import { ContentDigest, deviceOf, lastName, seenContent } from './content.js';
 import { diskCode, isAbsent, occupied, onDisk } from './disk-errors.js';
 import { HeldFolder, MAKE_FLAGS } from './held-folder.js';
 import { type MirrorPath, twinIn } from './mirror-path.js';
+import { editOf, inodeOf, stampOf } from './stamp.js';
 import { temporaryName } from './temporary.js';
-
-/** What disks answer that know no hard links. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
 
 export interface StageOptions {
   /** More bytes are refused with PAYLOAD_TOO_LARGE. */
@@ -23,11 +22,16 @@ export interface StageOptions {
 }
 
 export interface CommitOptions {
-  readonly replace: boolean;
-  /** The file that is replaced: another one, or a changed one, is refused with CONFLICT. */
-  readonly expected?: Pick<SeenContent, 'stamp' | 'inode'>;
+  /** The file that is replaced; nothing may lie there without it. */
+  readonly replaces?: Replaced | null;
   /** Name that does not count as a twin of the new one, such as the old one of a file that is renamed. */
   readonly besides?: string;
+}
+
+/** What is to be replaced: another file than the expected one, or a changed one, is refused with CONFLICT. */
+export interface Replaced {
+  readonly expected: Pick<SeenContent, 'stamp' | 'inode'>;
+  readonly asides: Asides;
 }
 
 /** Content that lies complete on the disk, beside the place where it is to be. Disposing of it leaves nothing. */
@@ -64,18 +68,19 @@ export class StagedFile implements AsyncDisposable {
   }
 
   /**
-   * Puts the content in its place, at once: whoever reads sees the old content or the new one.
+   * Puts the content in its place: whoever reads sees the old content or the new one, or for an instant none. What it
+   * replaces is taken aside.
    * @throws ServiceError DESTINATION_EXISTS; CONFLICT
    */
-  commit(options: CommitOptions): Promise<SeenContent> {
+  commit(options: CommitOptions = {}): Promise<SeenContent> {
     return onDisk(this.at.path, async () => {
       await this.folder.mustBeInside();
-      const to = lastName(this.at);
-      if (options.replace) await this.replace(to, options);
-      else await putNew(this.folder, { from: this.folder.at(this.name), to, besides: options.besides ?? this.name });
+      const names = { from: this.folder.at(this.name), to: lastName(this.at), besides: options.besides ?? this.name };
+      if (options.replaces) await this.replace(options.replaces);
+      else await putNew(this.folder, names);
       await removeIfThere(this.folder.at(this.name));
       await this.folder.sync();
-      return this.content.seen;
+      return this.seenInPlace();
     });
   }
 
@@ -84,28 +89,50 @@ export class StagedFile implements AsyncDisposable {
     await this.folder[Symbol.asyncDispose]();
   }
 
-  private async replace(to: string, { expected }: CommitOptions): Promise<void> {
-    const there = await lstat(this.folder.at(to), { bigint: true });
-    if (!there.isFile() || (expected && !isSame(there, expected)))
-      throw new ServiceError('CONFLICT', `The file ${this.at.path} was changed meanwhile.`, { path: this.at.path });
-    await chmod(this.folder.at(this.name), Number(there.mode) & 0o777);
-    await rename(this.folder.at(this.name), this.folder.at(to));
+  /** The new name, and the end of the old one, changed the stamp. */
+  private async seenInPlace(): Promise<SeenContent> {
+    const { seen } = this.content;
+    const found = await lstat(this.folder.at(lastName(this.at)), { bigint: true });
+    return { ...seen, stamp: isSame(found, seen) ? stampOf(found) : null };
+  }
+
+  private async replace({ expected, asides }: Replaced): Promise<void> {
+    const { folder, at } = this;
+    const there = await lstat(folder.at(lastName(at)), { bigint: true });
+    if (!isSame(there, expected)) throw changedMeanwhile(at.path);
+    await chmod(folder.at(this.name), Number(there.mode) & 0o777);
+    exchangeFile(folder.at(this.name), { at, folder }, { expected, asides });
   }
 }
 
-/** Writes a file as a whole: temporary file, sync, rename. @throws ServiceError as `StagedFile` */
-export async function writeAtomically(
-  at: MirrorPath,
-  bytes: AsyncIterable<Uint8Array>,
-  options: StageOptions & CommitOptions,
-): Promise<SeenContent> {
-  await using staged = await StagedFile.of(at, bytes, options);
-  return await staged.commit({ ...options, replace: options.replace && at.exists });
+/**
+ * Gives a file the name of another one, which is taken aside, when that is the expected one.
+ * @throws ServiceError CONFLICT; EXDEV
+ */
+export function exchangeFile(
+  from: string,
+  { at, folder }: { readonly at: MirrorPath; readonly folder: HeldFolder },
+  { expected, asides }: Replaced,
+): void {
+  const taking = { folder, name: lastName(at), id: asides.next(at) };
+  const taken = takeAside(taking);
+  try {
+    if (!isSame(taken, expected)) throw changedMeanwhile(at.path);
+    nameOrRename(from, folder.at(taking.name));
+  } catch (error) {
+    bringBack(taking);
+    throw diskCode(error) === 'EEXIST' ? changedMeanwhile(at.path) : error;
+  }
 }
 
-/** Whether a file is the one that was seen, unchanged. */
+/** Whether a file is the one that was seen and was not edited, whatever name it has now. */
 export function isSame(found: BigIntStats, { stamp, inode }: Pick<SeenContent, 'stamp' | 'inode'>): boolean {
-  return stampOf(found) === stamp && (inode === null || inodeOf(found) === inode);
+  if (!found.isFile() || stamp === null) return false;
+  return editOf(stampOf(found)) === editOf(stamp) && (inode === null || inodeOf(found) === inode);
+}
+
+export function changedMeanwhile(path: string): ServiceError {
+  return new ServiceError('CONFLICT', `The file ${path} was changed meanwhile.`, { path });
 }
 
 export interface NewName {
@@ -120,17 +147,16 @@ export interface NewName {
 
 /** Gives a file a name in a folder, under which nothing lies, no twin either. */
 export async function putNew(folder: HeldFolder, { from, to, besides, keep = false }: NewName): Promise<void> {
-  const others = (await folder.names()).filter((name) => name !== besides);
-  const twin = others.includes(to) ? to : twinIn(others, to);
+  await mustBeFree(folder, to, besides);
+  if (keep) await link(from, folder.at(to));
+  else nameOrRename(from, folder.at(to));
+}
+
+/** @throws ServiceError DESTINATION_EXISTS when a name of a folder is taken, or a twin of it other than `besides` */
+export async function mustBeFree(folder: HeldFolder, name: string, besides: string): Promise<void> {
+  const others = (await folder.names()).filter((other) => other !== besides);
+  const twin = others.includes(name) ? name : twinIn(others, name);
   if (twin !== null) throw occupied(twin);
-  try {
-    await link(from, folder.at(to));
-  } catch (error) {
-    if (keep || !NO_LINKS.has(diskCode(error) ?? '')) throw error;
-    // The name is taken first, so that nothing is overwritten where there are no hard links.
-    await using _taken = await open(folder.at(to), MAKE_FLAGS);
-    await rename(from, folder.at(to));
-  }
 }
 
 export async function removeIfThere(path: string): Promise<void> {

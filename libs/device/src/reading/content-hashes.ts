@@ -75,7 +75,8 @@ export class ContentHashes {
   }
 
   private remember(found: BigIntStats, sha256: string): void {
-    if (BigInt(Date.now()) * 1_000_000n - found.mtimeNs < RACY_NS) return;
+    const nowNs = BigInt(Date.now()) * 1_000_000n;
+    if ([found.mtimeNs, found.ctimeNs].some((timeNs) => nowNs - timeNs < RACY_NS)) return;
     const [oldest] = this.known.keys();
     if (oldest !== undefined && this.known.size >= MAX_REMEMBERED) this.known.delete(oldest);
     this.known.set(markOf(found), sha256);

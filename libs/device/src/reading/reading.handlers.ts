@@ -6,6 +6,7 @@ import {
   type Envelope,
   LIMITS,
   listFiles,
+  type OutputOf,
   type ParsedInputOf,
   type PlacedFile,
   queryFiles,
@@ -13,6 +14,7 @@ import {
   readFile,
   type TrackedFile,
 } from '@workspace-graph/contracts';
+import { estimateTokens } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { mimeTypeOf, openForReading, stampOf } from '../paths/index.js';
@@ -23,6 +25,11 @@ import { type ReadableFile, ReadableFiles } from './readable-files.js';
 import { toTrackedFile } from './tracked-file.js';
 
 const READ_ATTEMPTS = 3;
+const BINARY = '[binary file, ';
+/** Base64 has no words: a token holds little of it. */
+const TOKENS_OF_BASE64 = 0.7;
+const EXCERPT_BYTES = 4_096;
+const EXCERPT_CHARACTERS = 2_000;
 
 /** Listing and reading files, for people and agents. */
 @Injectable()
@@ -45,19 +52,23 @@ export class ReadingHandlers {
 
   @Handles(readFile)
   async read(
-    { node_id, path, as_path }: ParsedInputOf<typeof readFile>,
+    { node_id, path, as_path, max_tokens, full }: ParsedInputOf<typeof readFile>,
     { envelope, signal }: OperationContext,
   ): Promise<ReplyOf<typeof readFile>> {
     const file = await this.files.find(node_id, path, envelope);
-    const inline = as_path ? null : await readInline(file);
-    return inline ?? (await this.pathOf(file, envelope, signal));
+    const isTold = this.parts.localPaths.areToldTo(envelope);
+    const inline = as_path && isTold ? null : await readInline(file);
+    if (inline && (full || !isTold || tokensOf(inline.content ?? '') <= max_tokens)) return inline;
+    const described = await this.described(file, isTold ? await this.projectedPath(file, envelope) : null, signal);
+    return as_path && isTold ? described : { ...described, excerpt: await excerptOf(file) };
   }
 
   /** The folder of the home node is the agent's own; what it sees of other nodes are projections. */
   private async withPaths(items: readonly PlacedFile[], envelope: Envelope): Promise<TrackedFile[]> {
     const home = callerOf(envelope).home_node_id ?? null;
-    const folderOf = (nodeId: string): string | null => this.parts.store.mirror(nodeId)?.path ?? null;
-    const elsewhere = items.filter(({ file }) => home !== null && file.node_id !== home && folderOf(file.node_id));
+    const places = items.map(({ place }) => place);
+    const folderOf = await this.parts.localPaths.foldersOf(places, envelope);
+    const elsewhere = items.filter(({ file }) => home !== null && file.node_id !== home);
     const projected = await this.projected(elsewhere, envelope);
     return items.map((item) => {
       const { node_id, path } = item.file;
@@ -67,20 +78,26 @@ export class ReadingHandlers {
   }
 
   private async projected(items: readonly PlacedFile[], envelope: Envelope): Promise<ProjectedPaths> {
-    if (items.length === 0) return () => null;
-    const byNode = Map.groupBy(items, ({ file }) => file.node_id);
+    const here = items.filter(({ file }) => this.parts.store.mirror(file.node_id) !== null);
+    if (here.length === 0 || !this.parts.localPaths.areToldTo(envelope)) return () => null;
+    const byNode = Map.groupBy(here, ({ file }) => file.node_id);
     const wanted = new Map([...byNode].map(([nodeId, files]) => [nodeId, files.map(({ file }) => file.path)]));
     return this.projections.project(envelope, wanted);
   }
 
-  private async pathOf(
-    { place: { node_id: nodeId }, parts: { path }, at }: ReadableFile,
-    envelope: Envelope,
-    signal: AbortSignal,
-  ): Promise<ReplyOf<typeof readFile>> {
-    const projected = await this.projections.project(envelope, new Map([[nodeId, [path]]]));
-    const onDisk = projected(nodeId, path);
+  private async projectedPath({ place, parts: { path } }: ReadableFile, envelope: Envelope): Promise<string> {
+    const projected = await this.projections.project(envelope, new Map([[place.node_id, [path]]]));
+    const onDisk = projected(place.node_id, path);
     if (onDisk === null) throw fileNotFound({ path });
+    return onDisk;
+  }
+
+  /** A file without its content. */
+  private async described(
+    { place: { node_id: nodeId }, parts: { path }, at }: ReadableFile,
+    onDisk: string | null,
+    signal: AbortSignal,
+  ): Promise<OutputOf<typeof readFile>> {
     await using handle = await openForReading(at);
     const { sha256, found } = await this.hashes.of({ nodeId, path, handle }, signal);
     return { bytes: Number(found.size), mime: mimeTypeOf(path), sha256, path: onDisk, content: null };
@@ -88,7 +105,7 @@ export class ReadingHandlers {
 }
 
 /** The content of a file that is small enough; null for a larger one. */
-async function readInline({ at, parts: { path } }: ReadableFile): Promise<ReplyOf<typeof readFile> | null> {
+async function readInline({ at, parts: { path } }: ReadableFile): Promise<OutputOf<typeof readFile> | null> {
   await using handle = await openForReading(at);
   for (let attempt = 0; attempt < READ_ATTEMPTS; attempt += 1) {
     const before = await handle.stat({ bigint: true });
@@ -120,5 +137,20 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer | 
 
 function asText(bytes: Buffer): string {
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');
-  return `[binary file, ${bytes.length} bytes, base64]\n${bytes.toString('base64')}`;
+  return `${BINARY}${bytes.length} bytes, base64]\n${bytes.toString('base64')}`;
+}
+
+function tokensOf(content: string): number {
+  return content.startsWith(BINARY) ? Math.ceil(content.length * TOKENS_OF_BASE64) : estimateTokens(content);
+}
+
+/** The beginning of a text; of other content only that it is none. */
+async function excerptOf({ at }: ReadableFile): Promise<string> {
+  await using handle = await openForReading(at);
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(EXCERPT_BYTES), 0, EXCERPT_BYTES, 0);
+  const bytes = buffer.subarray(0, bytesRead);
+  // A character that the cut goes through does not make the rest unreadable.
+  const text = new TextDecoder().decode(bytes, { stream: true });
+  const isText = !bytes.includes(0) && !text.includes('\uFFFD');
+  return isText ? text.slice(0, EXCERPT_CHARACTERS).toWellFormed() : `${BINARY}${(await handle.stat()).size} bytes]`;
 }

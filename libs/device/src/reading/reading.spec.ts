@@ -20,7 +20,7 @@ describe('reading files', () => {
   afterAll(() => device.close());
 
   const agent = (home: string | null, session = 'one'): Caller => ({
-    ...device.caller('read'),
+    ...device.person('read'),
     via: 'mcp',
     session_key: session,
     home_node_id: home,
@@ -83,17 +83,35 @@ describe('reading files', () => {
     expect(answer.sha256).toBe(sha256(bytes));
   });
 
-  it('answers an empty file, and one of exactly 1 MB, inline; a byte more as a path [limits.inline-read-1mb]', async () => {
+  it('answers an empty file, and one of exactly 1 MB when asked for it in full, inline; a byte more as a path [limits.inline-read-1mb]', async () => {
     await save('wip/empty.txt', '');
     await save('wip/full.txt', 'x'.repeat(LIMITS.inlineFileBytes));
     await save('wip/more.txt', 'x'.repeat(LIMITS.inlineFileBytes + 1));
-    const read = (file: string) => device.call(readFile, { node_id: nodeId, path: file }, agent(nodeId));
+    const read = (file: string, input: { full?: boolean } = {}) =>
+      device.call(readFile, { node_id: nodeId, path: file, ...input }, agent(nodeId));
 
     expect(await read('wip/empty.txt')).toMatchObject({ bytes: 0, content: '', path: null });
-    expect((await read('wip/full.txt')).content).toHaveLength(LIMITS.inlineFileBytes);
-    const more = await read('wip/more.txt');
+    expect((await read('wip/full.txt', { full: true })).content).toHaveLength(LIMITS.inlineFileBytes);
+    const more = await read('wip/more.txt', { full: true });
     expect(more).toMatchObject({ bytes: LIMITS.inlineFileBytes + 1, content: null, mime: 'text/plain' });
     expect(sha256(await readDisk(more.path ?? ''))).toBe(more.sha256);
+  });
+
+  it('answers what costs more than max_tokens as a path with its beginning, unless asked for all of it [files.read-tool.max-tokens]', async () => {
+    const text = 'Pec je horká a těsto kyne. '.repeat(4_000);
+    const bytes = Buffer.alloc(60_000, 0xff);
+    await save('wip/long.md', text);
+    await save('wip/photo.bin', bytes);
+    const read = (file: string, input: { full?: boolean; max_tokens?: number } = {}) =>
+      device.call(readFile, { node_id: nodeId, path: file, ...input }, agent(nodeId));
+
+    const long = await read('wip/long.md');
+    expect(long).toMatchObject({ content: null, sha256: sha256(text), bytes: Buffer.byteLength(text) });
+    expect(text.startsWith(long.excerpt ?? 'nothing')).toBe(true);
+    expect(await readDisk(long.path ?? '', 'utf8')).toBe(text);
+    expect(await read('wip/long.md', { full: true })).toMatchObject({ content: text, path: null });
+    expect(await read('wip/long.md', { max_tokens: 100_000 })).toMatchObject({ content: text, path: null });
+    expect(await read('wip/photo.bin')).toMatchObject({ content: null, excerpt: '[binary file, 60000 bytes]' });
   });
 
   it('answers a path into the projection when it is asked for one [files.read-tool.as-path]', async () => {
@@ -235,7 +253,7 @@ describe('reading files', () => {
       stat(join(other.path, 'wip/deep/er/other.md')),
     ]);
     expect(shown.ino).toBe(real.ino);
-    expect((await list(other.nodeId, device.caller('read')))[0]?.local_path).toBe(
+    expect((await list(other.nodeId, device.person('read')))[0]?.local_path).toBe(
       join(other.path, 'wip/deep/er/other.md'),
     );
   });

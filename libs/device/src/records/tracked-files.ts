@@ -67,6 +67,8 @@ export interface FilesChanged {
   readonly removed: readonly string[];
 }
 
+export type DoubtListener = (nodeId: string, paths: readonly string[]) => void;
+
 /**
  * The one way by which what is on this disk becomes true in the graph: first the records, which all devices share, then
  * the registry of this device, then those who listen. After a crash in between, the next scan finds the same deltas
@@ -74,6 +76,8 @@ export interface FilesChanged {
  */
 export class TrackedFiles {
   private readonly listeners = new Set<(change: FilesChanged) => void>();
+
+  private readonly doubters = new Set<DoubtListener>();
 
   constructor(
     private readonly service: FileService,
@@ -84,6 +88,12 @@ export class TrackedFiles {
   onChange(listener: (change: FilesChanged) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  /** Told of paths at which records and registry may differ. Returns the function that ends listening. */
+  onDoubt(listener: DoubtListener): () => void {
+    this.doubters.add(listener);
+    return () => void this.doubters.delete(listener);
   }
 
   /** Lets the registry tell what records were found to tell, and then those who listen. */
@@ -105,7 +115,20 @@ export class TrackedFiles {
     deltas: readonly FileDelta[],
     options: DeltaOptions,
   ): Promise<DeltaResult[]> {
-    const answers = await this.applyShared(nodeId, deltas, options);
+    try {
+      const answers = await this.applyShared(nodeId, deltas, options);
+      return this.followAnswers(nodeId, deltas, answers);
+    } catch (error) {
+      this.doubt(nodeId, deltas, options);
+      throw error;
+    }
+  }
+
+  private followAnswers(
+    nodeId: string,
+    deltas: readonly FileDelta[],
+    answers: readonly (FileChangeResult | null)[],
+  ): DeltaResult[] {
     const put: FileState[] = [];
     const remove: string[] = [];
     const results = deltas.map((delta, index): DeltaResult => {
@@ -130,16 +153,13 @@ export class TrackedFiles {
     const shared = changes.filter((change) => change !== null);
     if (shared.length === 0) return [];
     const input = { node_id: nodeId, action, changes: shared, strict };
-    const { results } = await this.service.call(applyFileChanges, input, asker).catch((error: unknown) => {
-      this.doubt(nodeId, deltas);
-      throw error;
-    });
+    const { results } = await this.service.call(applyFileChanges, input, asker);
     const answers = results[Symbol.iterator]();
     return changes.map((change) => (change === null ? null : (answers.next().value ?? null)));
   }
 
-  /** What fails may have been carried out, and its reply lost: the next scan asks what the records tell. */
-  private doubt(nodeId: string, deltas: readonly FileDelta[]): void {
+  /** What fails may have been carried out: its reply was lost, or the registry full. The next scan asks what the records tell. */
+  private doubt(nodeId: string, deltas: readonly FileDelta[], { strict }: DeltaOptions): void {
     const paths = deltas.flatMap((delta) => [
       ...('file' in delta ? [delta.file.path] : []),
       ...('path' in delta ? [delta.path] : []),
@@ -147,7 +167,12 @@ export class TrackedFiles {
     const others = deltas.flatMap((delta) =>
       'toNodeId' in delta && delta.toNodeId !== undefined ? delta.toNodeId : [],
     );
-    for (const id of new Set([nodeId, ...others])) if (this.store.mirror(id)) this.store.scans.putDoubts(id, paths);
+    for (const id of new Set([nodeId, ...others])) {
+      if (!this.store.mirror(id)) continue;
+      this.store.scans.putDoubts(id, paths);
+      // A scan tries again by itself.
+      if (strict) for (const listener of this.doubters) listener(id, paths);
+    }
   }
 
   private tell(change: FilesChanged): void {

@@ -1,5 +1,6 @@
 import type { ReadFile } from '@workspace-graph/domain';
 import { mimeTypeOf } from '../paths/content.js';
+import { timesOf } from '../paths/stamp.js';
 import type { SeenContent } from '../records/tracked-files.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { packStat, type ReadOutcome } from './disk-read.js';
@@ -29,6 +30,8 @@ const READS_AT_ONCE = 8;
 /** File systems stamp changes by a clock that stands still for some milliseconds, simple ones for two seconds. */
 const CLOCK_MS = 50;
 const COARSE_CLOCK_MS = 2_000;
+const NS_PER_SECOND = 1_000_000_000n;
+const NS_PER_MS = 1_000_000n;
 
 /** Reads the files that a scan found changed; what it cannot read is left for another look or told as a failure. */
 export class ContentReader {
@@ -116,10 +119,12 @@ function* batchesOf(files: readonly WalkedFile[]): Generator<WalkedFile[]> {
 }
 
 /** Whether a change after the reading could leave the stamp as it is. */
-function mayChangeUnseen({ stamp, mtimeMs }: WalkedFile, readAtMs: number): boolean {
-  const isCoarse = stamp.endsWith('000000000');
-  const ageMs = readAtMs - mtimeMs;
-  return ageMs > -COARSE_CLOCK_MS && ageMs < (isCoarse ? COARSE_CLOCK_MS : CLOCK_MS);
+function mayChangeUnseen({ stamp }: WalkedFile, readAtMs: number): boolean {
+  return timesOf(stamp).some((timeNs) => {
+    const isCoarse = timeNs % NS_PER_SECOND === 0n;
+    const ageMs = readAtMs - Number(timeNs / NS_PER_MS);
+    return ageMs > -COARSE_CLOCK_MS && ageMs < (isCoarse ? COARSE_CLOCK_MS : CLOCK_MS);
+  });
 }
 
 /** Times that ISO 8601 cannot write with four digits of a year are of no use to anybody. */

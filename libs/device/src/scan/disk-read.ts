@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { stampOf } from '../paths/stamp.js';
 import { codeOf } from './disk-walk.js';
 
 /** What became of reading one file. */
@@ -47,7 +48,7 @@ export function statFiles({
       if (!isInRealFolder(root, path, folders)) return null;
       const stat = lstatSync(`${root}/${path}`, { bigint: true, throwIfNoEntry: false });
       if (!stat?.isFile()) return null;
-      return packStat(`${stat.size}:${stat.mtimeNs}`, stat.dev === rootDevice ? `${stat.ino}` : null);
+      return packStat(stampOf(stat), stat.dev === rootDevice ? `${stat.ino}` : null);
     } catch {
       // What cannot be looked at is not what was found before.
       return null;
@@ -106,5 +107,5 @@ function digestAll(file: number): { sha256: string; sizeBytes: number } {
 
 function isSame(stat: BigIntStats, file: ReadOrder['files'][number], rootDevice: bigint): boolean {
   const inode = stat.dev === rootDevice ? `${stat.ino}` : null;
-  return `${stat.size}:${stat.mtimeNs}` === file.stamp && inode === file.inode;
+  return stampOf(stat) === file.stamp && inode === file.inode;
 }

@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { IGNORE_FILE, IgnoreRules } from '../ignore/ignore-rules.js';
+import { stampOf } from '../paths/stamp.js';
 
 /** A file that is new or may have changed, as it stands on disk. */
 export interface WalkedFile {
@@ -56,6 +57,10 @@ export interface WalkEnd {
   /** Sections in which some of them lay and that are not there at all. */
   readonly absentSections: string[];
   readonly problems: WalkProblem[];
+  /** Regular files that have other names besides, changed or not, as they stand on disk. */
+  readonly linked: string[];
+  /** Names that were read, of files and folders. */
+  readonly entries: number;
   /** True when folders changed during the walk: something may have been moved past it. */
   readonly isRestless: boolean;
 }
@@ -88,6 +93,8 @@ export class DiskWalk {
   private problems: WalkProblem[] = [];
   private found: WalkedFile[] = [];
   private seen = 0;
+  private entries = 0;
+  private readonly linked: string[] = [];
   private readonly scope: string[];
   private readonly from: string | null;
   private readonly to: string | null;
@@ -153,6 +160,7 @@ export class DiskWalk {
   private walk(folder: Folder): void {
     const entries = this.entriesOf(folder);
     if (!entries) return;
+    this.entries += entries.length;
     const hasRules = entries.some((entry) => entry.name === IGNORE_FILE && entry.isFile());
     const inside = hasRules ? { ...folder, rules: this.rulesIn(folder) } : folder;
     for (const entry of entries) {
@@ -220,10 +228,11 @@ export class DiskWalk {
 
   private compare(path: string, onDisk: string, stat: BigIntStats): void {
     this.seen += 1;
-    const stamp = `${stat.size}:${stat.mtimeNs}`;
+    const stamp = stampOf(stat);
     const inode = stat.dev === this.rootDevice ? `${stat.ino}` : null;
     const isKnown = this.known.get(path) === `${stamp}|${inode ?? ''}`;
     this.known.delete(path);
+    if (stat.nlink > 1n) this.linked.push(onDisk);
     if (!isKnown) this.found.push({ path, onDisk, stamp, inode, mtimeMs: Number(stat.mtimeNs / 1_000n) / 1_000 });
   }
 
@@ -241,7 +250,7 @@ export class DiskWalk {
   }
 
   private finish(): WalkEnd {
-    const { problems } = this;
+    const { problems, linked, entries } = this;
     const absent: string[] = [];
     for (const path of this.known.keys()) {
       if (isUnder(path, this.unreadable)) continue;
@@ -251,7 +260,7 @@ export class DiskWalk {
     }
     const missing = absent.filter((path) => this.isAbsentForSure(path));
     const isRestless = missing.length > 0 && this.changedMeanwhile();
-    return { missing, ...this.hiding(missing), problems, isRestless };
+    return { missing, ...this.hiding(missing), problems, linked, entries, isRestless };
   }
 
   /** Where the ways to missing paths end. */

@@ -40,12 +40,18 @@ export interface PassResult {
   readonly isIncomplete: boolean;
   /** When to look at all of it again, in milliseconds of the clock: then an absence counts. Null for no such time. */
   readonly recheckAt: number | null;
-  /** How long it took to compare the folder with what was known, without reading contents. */
-  readonly surveyMs: number;
+  /** Names that were read from the disk to compare it with what was known. */
+  readonly entries: number;
+  /** Files that were looked at and have other names, under which they may be changed, as they stand on disk. */
+  readonly linked: readonly string[];
+  /** Of those among them that had changed: their other names, by node, that were not looked at. */
+  readonly otherNames: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Survey {
   readonly found: WalkedFile[];
+  readonly linked: string[];
+  readonly entries: number;
   readonly missing: FileState[];
 }
 
@@ -88,9 +94,7 @@ export class ScanPass {
     const { scope } = this.options;
     this.scopes = scope && outermost([...scope, ...doubts]);
     this.scope = new Set(this.scopes?.map((path) => path.normalize('NFC')));
-    const startMs = performance.now();
-    const { found, missing } = await this.survey();
-    const surveyMs = performance.now() - startMs;
+    const { found, missing, linked, entries } = await this.survey();
     const candidates = await this.select(found, missing);
     this.noteWork(candidates.length, missing.length);
     const { entangled, plain } = this.untangle(candidates, missing);
@@ -104,7 +108,9 @@ export class ScanPass {
       isIncomplete: !isComplete,
       looked: this.scopes && this.scope,
       recheckAt: this.recheckAt,
-      surveyMs,
+      entries,
+      linked,
+      otherNames: this.otherNames(found, linked),
     };
   }
 
@@ -115,8 +121,8 @@ export class ScanPass {
   }
 
   private nothing(): PassResult {
-    const nothing = { again: new Map(), unread: new Set<string>(), looked: new Set<string>() };
-    return { ...nothing, failures: this.failures, isIncomplete: true, recheckAt: null, surveyMs: 0 };
+    const nothing = { again: new Map(), unread: new Set<string>(), looked: new Set<string>(), otherNames: new Map() };
+    return { ...nothing, failures: this.failures, isIncomplete: true, recheckAt: null, entries: 0, linked: [] };
   }
 
   // What is on disk
@@ -129,7 +135,9 @@ export class ScanPass {
       for (const { path, message } of ends.flatMap(({ problems }) => problems)) this.failures.set(path, message);
       this.hold(ends);
       const missing = ends.flatMap((end) => end.missing).flatMap((path) => this.knownFile(path) ?? []);
-      return { found, missing: [...missing, ...(await this.missingElsewhere(found))] };
+      const linked = ends.flatMap((end) => end.linked);
+      const entries = ends.reduce((sum, end) => sum + end.entries, 0);
+      return { found, linked, entries, missing: [...missing, ...(await this.missingElsewhere(found))] };
     }
   }
 
@@ -204,9 +212,30 @@ export class ScanPass {
     return [...suspects.values()].filter((_, index) => stats[index] === null);
   }
 
+  /** An edit under one name is one under the others, of which the system does not tell. */
+  private otherNames(found: readonly WalkedFile[], linked: readonly string[]): Map<string, string[]> {
+    const { store } = this.parts;
+    const names = new Map<string, string[]>();
+    const areLinked = new Set(linked);
+    const inodes = new Set(found.flatMap(({ onDisk, inode }) => (areLinked.has(onDisk) ? (inode ?? []) : [])));
+    if (inodes.size === 0 || inodes.size > LOOKUPS_AT_ONCE) return names;
+    const [device] = this.options.row.identity.split(':');
+    for (const { nodeId, identity } of store.mirrors()) {
+      if (identity.split(':')[0] !== device) continue;
+      const files = [...inodes].flatMap((inode) => store.filesByInode(nodeId, inode));
+      const paths = files.filter((file) => !file.isDeleted && !(nodeId === this.nodeId && this.isInScope(file.path)));
+      if (paths.length > 0)
+        names.set(
+          nodeId,
+          paths.map(({ path }) => path),
+        );
+    }
+    return names;
+  }
+
   private knownFile(path: string): FileState | null {
-    const file = this.parts.store.fileAt(this.nodeId, pathKey(path));
-    return file?.path === path && !file.isDeleted ? file : null;
+    const file = this.parts.store.fileNamed(this.nodeId, path);
+    return file?.isDeleted === false ? file : null;
   }
 
   private isInScope(path: string): boolean {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathKey } from '@workspace-graph/domain';
 import { isIgnoredName } from '../ignore/ignore-rules.js';
 import type { DeviceFixture } from '../testing/device.fixture.js';
 import { Scanner } from './scanner.js';
@@ -54,5 +55,5 @@ export async function expectAgreement(device: DeviceFixture, nodeId: string, roo
 
 /** The id of the file at a path; undefined when none is tracked there. */
 export function idAt(device: DeviceFixture, nodeId: string, path: string): string | undefined {
-  return device.parts.store.fileAt(nodeId, path.normalize('NFKC').toLowerCase().normalize('NFC'))?.fileId;
+  return device.parts.store.fileAt(nodeId, pathKey(path))?.fileId;
 }

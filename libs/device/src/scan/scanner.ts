@@ -1,16 +1,19 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import type { ScanProgress } from '@workspace-graph/contracts';
+import { pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type FolderState, Mirrors, type WholeScan } from '../mirrors/mirrors.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { ABSENCE_MS, AbsentSections } from './absent-sections.js';
+import { packStat } from './disk-read.js';
 import { FailureBuffer } from './failure-buffer.js';
 import { isWithinAny, outermost, type PassResult, ScanPass, type Settle } from './scan-pass.js';
 import { ScanThreads } from './scan-threads.js';
 import { MirrorGone } from './step-writer.js';
 
 /** `gone`: the node has no mirror here any more. */
-export interface ScanOutcome extends Pick<PassResult, 'again' | 'isIncomplete' | 'recheckAt' | 'surveyMs'> {
+export interface ScanOutcome
+  extends Pick<PassResult, 'again' | 'isIncomplete' | 'recheckAt' | 'entries' | 'linked' | 'otherNames'> {
   readonly state: FolderState | 'gone';
 }
 
@@ -19,7 +22,14 @@ const UNSCANNED: Record<Exclude<FolderState, 'ready'>, string> = {
     'The folder is not there, or another or an emptied one is. Nothing in it counts as deleted. Create the folder of the node again to take it as it is.',
   unreadable: 'The folder cannot be read. Nothing in it counts as deleted.',
 };
-const NOTHING: Omit<ScanOutcome, 'state'> = { again: new Map(), isIncomplete: false, recheckAt: null, surveyMs: 0 };
+const NOTHING: Omit<ScanOutcome, 'state'> = {
+  again: new Map(),
+  isIncomplete: false,
+  recheckAt: null,
+  entries: 0,
+  linked: [],
+  otherNames: new Map(),
+};
 
 /** Brings records and registry to what is on disk. Scans of one node follow each other. */
 @Injectable()
@@ -58,6 +68,18 @@ export class Scanner implements BeforeApplicationShutdown {
       if (this.running.get(nodeId) === done) this.running.delete(nodeId);
     });
     return work;
+  }
+
+  /** Those of these tracked files, as they stand on disk, that are not as they were read. */
+  async changedOf(nodeId: string, onDisk: readonly string[]): Promise<string[]> {
+    const row = this.mirrors.of(nodeId);
+    if (!row || this.isEnded) return [];
+    const stats = await this.threads.stat(row.path, onDisk);
+    const known = this.parts.store.filesAt(nodeId, onDisk.map(pathKey));
+    return onDisk.filter((path, index) => {
+      const file = known.get(pathKey(path));
+      return file !== undefined && !file.isDeleted && stats[index] !== packStat(file.stamp ?? '', file.inode);
+    });
   }
 
   progressOf(nodeId: string): ScanProgress {

@@ -2,11 +2,12 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { ServiceError } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
-import { locate, openForReading } from '../paths/index.js';
+import { locate, openForReading, timesOf } from '../paths/index.js';
 import type { FilesChanged } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
 import type { NotedFile, ReadFile } from './index/index-messages.js';
 import { IndexThread } from './index/index-thread.js';
+import { Outbox } from './outbox.js';
 import { EXTRACTION, type Extraction } from './text/extraction.js';
 import { TextExtractors } from './text/text-extractors.js';
 import { WaitingFiles } from './waiting-files.js';
@@ -22,11 +23,11 @@ const REST_DELAY_MS = 5_000;
 const FILES_PER_NOTE = 500;
 /** Files that changed and are kept one by one. */
 const MOST_CHANGES = 5_000;
-/** What is put into the index at once: a search waits for it. */
-const FILES_PER_PUT = 32;
-const BYTES_PER_PUT = 524_288;
 
 type Timer = 'note' | 'retry' | 'rest';
+
+/** Files that are read at once, and files that may take long. */
+type Lane = 'quick' | 'slow';
 
 /**
  * Keeps the search index like the tracked files of this device: at the start by comparing, then by what is told of
@@ -38,6 +39,8 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly changed = new Map<string, NotedFile>();
   private readonly removed = new Set<string>();
   private readonly toRead = new Set<string>();
+  /** Those of the files to be read that may take long: nobody waits for them. */
+  private readonly toReadSlowly = new Set<string>();
   /** Nodes whose files are all to be noted; the value tells one demand for it from the next. */
   private readonly uncompared = new Map<string, object>();
   private readonly removedNodes = new Set<string>();
@@ -46,9 +49,9 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly running = new Set<Promise<void>>();
   private readonly listeners: (() => void)[] = [];
   private readonly idleWaiters: (() => void)[] = [];
-  private outbox: { read: ReadFile; ticket: object | undefined }[] = [];
-  private outboxBytes = 0;
-  private readers = 0;
+  private readonly quick = new Outbox();
+  private readonly slow = new Outbox();
+  private readonly readers = { quick: 0, slow: 0 };
   private hasFailed = false;
   private isNoting = false;
   /** A census compares all files there are, and removes others from the index. */
@@ -131,6 +134,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private drop(fileId: string): void {
     this.changed.delete(fileId);
     this.toRead.delete(fileId);
+    this.toReadSlowly.delete(fileId);
     this.waiting.remove(fileId);
     this.removed.add(fileId);
   }
@@ -221,6 +225,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
       if (!toRead.has(fileId)) this.waiting.remove(fileId, tickets.get(fileId));
       else {
         if (!tickets.get(fileId)) this.waiting.add(fileId, nodeId);
+        this.toReadSlowly.delete(fileId);
         this.toRead.add(fileId);
       }
     }
@@ -228,48 +233,68 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private startReaders(): void {
-    // One more than threads: it opens the next file meanwhile.
-    const wanted = Math.min(this.toRead.size, this.extractors.threads + 1);
-    if (wanted > 0 && !this.isPaused) this.cancel('rest');
-    for (; this.readers < wanted && !this.isPaused; this.readers += 1) this.run(this.readAll());
+    this.startLane('quick', this.toRead.size, 1);
+    this.startLane('slow', this.toReadSlowly.size, this.extractors.threads);
   }
 
-  private async readAll(): Promise<void> {
+  private startLane(lane: Lane, files: number, threads: number): void {
+    // One more than threads: it opens the next file meanwhile.
+    const wanted = Math.min(files, threads + 1);
+    if (wanted > 0 && !this.isPaused) this.cancel('rest');
+    for (; this.readers[lane] < wanted && !this.isPaused; this.readers[lane] += 1) this.run(this.readAll(lane));
+  }
+
+  private async readAll(lane: Lane): Promise<void> {
+    const files = lane === 'quick' ? this.toRead : this.toReadSlowly;
     try {
-      for (let [fileId] = this.toRead; fileId !== undefined && !this.isPaused; [fileId] = this.toRead) {
-        this.toRead.delete(fileId);
-        const ticket = this.waiting.ticketOf(fileId);
-        const read = await this.read(fileId);
+      for (let [fileId] = files; fileId !== undefined && !this.isPaused; [fileId] = files) {
+        files.delete(fileId);
+        await this.readOne(fileId, lane);
         if (this.isStopped) return;
-        if (read) this.send(read, ticket);
-        else this.waiting.remove(fileId, ticket);
-        await this.flush();
+        await this.flush(this[lane], files.size > 0 && !this.isPaused);
       }
     } finally {
-      this.readers -= 1;
-      if (this.readers === 0) this.after('rest', REST_DELAY_MS, () => this.run(this.extractors.rest()));
+      this.readers[lane] -= 1;
+      if (!this.isReading) this.after('rest', REST_DELAY_MS, () => this.run(this.extractors.rest()));
     }
   }
 
+  private async readOne(fileId: string, lane: Lane): Promise<void> {
+    const ticket = this.waiting.ticketOf(fileId);
+    const read = await this.read(fileId, lane);
+    if (this.isStopped) return;
+    if (read === 'slow') {
+      this.toReadSlowly.add(fileId);
+      this.startReaders();
+    } else if (read) this[lane].add({ read, ticket });
+    else this.waiting.remove(fileId, ticket);
+  }
+
+  private get isReading(): boolean {
+    return this.readers.quick + this.readers.slow > 0;
+  }
+
   /** Null for a file that is gone or cannot be opened now. */
-  private async read(fileId: string): Promise<ReadFile | null> {
+  private async read(fileId: string, lane: Lane): Promise<ReadFile | 'slow' | null> {
     const state = this.parts.store.file(fileId);
     const mirror = state && this.mirrors.of(state.nodeId);
     if (!mirror || state.isDeleted) return null;
     if (state.sizeBytes > EXTRACTION.fileBytes)
       return { fileId, sha256: state.sha256, state: 'too_large', text: null, words: null };
-    const extraction = await this.extract(mirror.path, state);
+    if (lane === 'quick' && state.sizeBytes > EXTRACTION.quickBytes) return 'slow';
+    const extraction = await this.extract(mirror.path, state, lane);
     if (!extraction) return null;
     if (extraction.problem !== null)
       this.parts.logger.debug({ file: fileId, problem: extraction.problem }, 'the text of a file could not be read');
     const { text, words, state: outcome, sha256 } = extraction;
+    if (outcome === 'slow') return outcome;
     return { fileId, sha256: sha256 ?? state.sha256, state: outcome, text, words };
   }
 
-  private async extract(mirrorRoot: string, { nodeId, path }: FileState): Promise<Extraction | null> {
+  private async extract(mirrorRoot: string, { nodeId, path }: FileState, lane: Lane): Promise<Extraction | null> {
     try {
       const handle = await openForReading(await locate(mirrorRoot, path));
-      return await this.extractors.extract({ handle, filename: path });
+      return await this.extractors.extract({ handle, filename: path, isQuick: lane === 'quick' });
     } catch (error) {
       // A file that is gone is told by who sees it; whatever else the disk says may pass.
       if (!(error instanceof ServiceError && error.code === 'FILE_NOT_FOUND')) {
@@ -281,17 +306,10 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  private send(read: ReadFile, ticket: object | undefined): void {
-    this.outbox.push({ read, ticket });
-    this.outboxBytes += (read.words?.byteLength ?? 0) + (read.text?.byteLength ?? 0);
-  }
-
-  private async flush(): Promise<void> {
-    const isLarge = this.outbox.length >= FILES_PER_PUT || this.outboxBytes >= BYTES_PER_PUT;
-    if (this.outbox.length === 0 || (this.toRead.size > 0 && !isLarge && !this.isPaused)) return;
-    const sent = this.outbox;
-    this.outbox = [];
-    this.outboxBytes = 0;
+  /** Puts what was read into the index once it is enough, or nothing more comes. */
+  private async flush(outbox: Outbox, comesMore: boolean): Promise<void> {
+    if (outbox.isEmpty || (comesMore && !outbox.isLarge)) return;
+    const sent = outbox.takeAll();
     await this.index.put(sent.map(({ read }) => read));
     for (const { read, ticket } of sent) this.waiting.remove(read.fileId, ticket);
   }
@@ -302,8 +320,8 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     this.parts.logger.error({ err: error }, 'the search index could not be written');
     for (const { nodeId } of this.parts.store.mirrors()) this.unreadable.add(nodeId);
     this.hasFailed = true;
-    this.outbox = [];
-    this.outboxBytes = 0;
+    this.quick.takeAll();
+    this.slow.takeAll();
     this.retryLater();
   }
 
@@ -331,7 +349,8 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private isIdle(): boolean {
     const isTold = this.changed.size === 0 && this.removed.size === 0 && this.removedNodes.size === 0;
     const isCompared = this.uncompared.size === 0 && this.census === 'none';
-    return isTold && isCompared && !this.isNoting && this.readers === 0 && this.toRead.size === 0;
+    const isRead = !this.isReading && this.toRead.size === 0 && this.toReadSlowly.size === 0;
+    return isTold && isCompared && !this.isNoting && isRead;
   }
 
   private after(name: Timer, delayMs: number, work: () => void): void {
@@ -353,7 +372,6 @@ function notedOf({ fileId, nodeId, path, sha256, stamp }: FileState): NotedFile 
   return { fileId, nodeId, path, sha256, modifiedMs: stamp === null ? null : modifiedMsOf(stamp) };
 }
 
-/** A stamp is the size and the time of the change in nanoseconds. */
 function modifiedMsOf(stamp: string): number {
-  return Math.trunc(Number(stamp.slice(stamp.indexOf(':') + 1)) / 1e6);
+  return Number((timesOf(stamp)[0] ?? 0n) / 1_000_000n);
 }

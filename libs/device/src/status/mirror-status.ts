@@ -13,8 +13,8 @@ import { type SectionVisitor, walkSections } from './walk-sections.js';
 export interface MirrorToTell {
   readonly row: MirrorRow;
   readonly state: FolderState;
-  /** Whether the caller is told paths on disk. */
-  readonly showsPaths: boolean;
+  /** The folder as the caller is told it; null to who is told no paths on disk. */
+  readonly folder: string | null;
   /** Whether files that are not tracked are looked for. */
   readonly discovers: boolean;
 }
@@ -163,8 +163,8 @@ class MirrorTeller implements SectionVisitor {
   }
 
   private entry(path: string, onDisk: string | null): Pick<StatusEntry, 'node_id' | 'path' | 'section' | 'local_path'> {
-    const { row, showsPaths } = this.mirror;
-    const local_path = onDisk !== null && showsPaths ? join(row.path, onDisk) : null;
+    const { row, folder } = this.mirror;
+    const local_path = onDisk !== null && folder !== null ? join(folder, onDisk) : null;
     return { node_id: row.nodeId, path, section: sectionOf(path), local_path };
   }
 

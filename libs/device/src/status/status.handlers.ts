@@ -3,9 +3,8 @@ import { fileStatus, type OutputOf, type ParsedInputOf, validationFailed } from 
 import { parseSubpath } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { Mirrors } from '../mirrors/mirrors.js';
+import { Mirrors, type PlacedMirror } from '../mirrors/mirrors.js';
 import { callerOf } from '../records/file-service.js';
-import type { MirrorRow } from '../store/device-store.js';
 import { tellMirror } from './mirror-status.js';
 import { StatusBuckets, type StatusFilter } from './status-buckets.js';
 
@@ -23,22 +22,25 @@ export class StatusHandlers {
   async status(input: Input, { envelope, signal }: OperationContext): Promise<OutputOf<typeof fileStatus>> {
     const buckets = new StatusBuckets(filterOf(input));
     const home = callerOf(envelope).home_node_id ?? null;
-    for (const row of await this.rowsOf(input.node_id, envelope)) {
+    const placed = await this.placed(input.node_id, envelope);
+    const places = placed.map(({ place }) => place);
+    const folders = await this.parts.localPaths.foldersOf(places, envelope);
+    for (const { row } of placed) {
       const state = await this.mirrors.stateOf(row);
       // The folder of another node is not the place in which an agent with a home node works.
-      const showsPaths = home === null || home === row.nodeId;
-      const mirror = { row, state, showsPaths, discovers: input.include_discovery };
+      const folder = home === null || home === row.nodeId ? folders(row.nodeId) : null;
+      const mirror = { row, state, folder, discovers: input.include_discovery };
       await tellMirror(mirror, { store: this.parts.store, buckets, signal });
     }
     return buckets.answer();
   }
 
-  /** Mirrors of nodes that the caller sees, by path; of one node when it is named. */
-  private async rowsOf(nodeId: string | undefined, asker: OperationContext['envelope']): Promise<MirrorRow[]> {
-    if (nodeId === undefined) return (await this.mirrors.placed(asker)).map(({ row }) => row);
-    await this.parts.service.place(nodeId, asker);
+  /** Mirrors of nodes that the caller sees, by name; of one node when it is named. */
+  private async placed(nodeId: string | undefined, asker: OperationContext['envelope']): Promise<PlacedMirror[]> {
+    if (nodeId === undefined) return this.mirrors.placed(asker);
+    const place = await this.parts.service.place(nodeId, asker);
     const row = this.mirrors.of(nodeId);
-    return row ? [row] : [];
+    return row ? [{ row, place }] : [];
   }
 }
 

@@ -255,7 +255,7 @@ describe('the state of files', () => {
     const other = await mirror('Other');
     await putTracked(['wip/a.md']);
     await putTracked(['wip/b.md'], other);
-    const agent = { ...device.caller('write'), home_node_id: node.nodeId };
+    const agent = { ...device.person('write'), home_node_id: node.nodeId };
     const { clean } = await device.call(fileStatus, {}, agent);
     expect(clean.map(({ path, local_path }) => [path, local_path])).toEqual([
       ['wip/a.md', join(node.path, 'wip/a.md')],

@@ -1,6 +1,11 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathKey } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { MemoryFileService } from '../testing/memory-file-service.js';
+import { DeviceStore } from './device-store.js';
+import { migrateStore } from './store-schema.js';
 
 let device: DeviceFixture;
 beforeEach(async () => {
@@ -17,6 +22,33 @@ const seen = (sha256: string) => ({
   inode: '7',
 });
 const options = { action: 'scan', asker: null, strict: false };
+
+describe('a registry of an older version', () => {
+  const older = (file: string, paths: readonly (readonly [id: string, path: string, key: string])[]): void => {
+    using database = new DatabaseSync(file);
+    migrateStore(database, 1);
+    database.exec(`INSERT INTO local_mirrors VALUES ('n', '/n', '1:1', NULL, '2026-01-01T00:00:00.000Z')`);
+    const insert = database.prepare(`INSERT INTO file_state VALUES (?, 'n', ?, ?, 'a', 1, '1:1', '7', 0, 0, NULL, 1)`);
+    for (const values of paths) insert.run(...values);
+    database.exec(`INSERT INTO untracked VALUES ('n', 'wip/stra\u00dfe.md')`);
+  };
+
+  it('keeps its files, and compares their paths by normal form and case from then on', () => {
+    const file = join(device.root, 'old.db');
+    older(file, [
+      ['1', 'wip/H\u2082O.md', 'wip/h2o.md'],
+      ['2', 'wip/stra\u00dfe.md', 'wip/strasse.md'],
+      ['3', 'wip/STRA\u1e9eE.md', 'wip/stra\u00dfe.md'],
+    ]);
+    const store = DeviceStore.open(file);
+    expect(store.fileAt('n', pathKey('wip/h\u2082o.md'))).toMatchObject({ fileId: '1', stamp: '1:1', version: 1 });
+    expect(store.fileAt('n', pathKey('wip/h2o.md'))).toBeNull();
+    expect(store.fileAt('n', pathKey('wip/Strasse.md'))?.fileId).toBe('2');
+    expect(store.fileNamed('n', 'wip/STRA\u1e9eE.md')).toMatchObject({ fileId: '3', pathKey: 'wip/strasse.md\u00013' });
+    expect([...store.untrackedKeys('n')]).toEqual(['wip/strasse.md']);
+    store.close();
+  });
+});
 
 describe('the registry of the device', () => {
   it('holds what was applied after a restart, with records and registry in agreement [mirrors.registry.per-device]', async () => {

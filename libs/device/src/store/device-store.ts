@@ -1,5 +1,6 @@
-import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
+import { AsideStore } from './aside-store.js';
 import { ScanStore } from './scan-store.js';
+import { type Row, Sqlite } from './sqlite.js';
 import { migrateStore } from './store-schema.js';
 
 /** The folder of a node on this device. */
@@ -52,8 +53,6 @@ export interface TrashRow {
   readonly trashedAt: string;
 }
 
-type Row = Record<string, SQLOutputValue>;
-
 const PATHS_PER_PAGE = 1_000;
 
 const FILE_COLUMNS =
@@ -65,80 +64,95 @@ const FILES_PER_PUT = 1_000;
 
 /**
  * The registry of this device, `sync.db`: mirrors, what is known of their files, trash. One process has one handle. A
- * change is on disk when its method returns. Rows are written in one transaction per call.
+ * change is on disk when its method returns. Rows are written in one transaction per call. Where the disk refuses, methods
+ * throw STORAGE_FULL or SERVICE_UNAVAILABLE, and nothing is written.
  */
 export class DeviceStore {
-  private readonly statements = new Map<string, StatementSync>();
-
   /** What only scans ask for. */
   readonly scans: ScanStore;
+  /** Files that were taken from their names. */
+  readonly asides: AsideStore;
 
-  private constructor(private readonly database: DatabaseSync) {
-    this.scans = new ScanStore(database);
+  private constructor(private readonly sqlite: Sqlite) {
+    this.scans = new ScanStore(sqlite);
+    this.asides = new AsideStore(sqlite);
   }
 
   /** @throws Error for a file that is no database, or of a newer version of the product */
   static open(file: string): DeviceStore {
-    const database = new DatabaseSync(file);
+    const sqlite = Sqlite.open(file);
     try {
-      database.exec(
+      sqlite.database.exec(
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000',
       );
-      migrateStore(database);
+      migrateStore(sqlite.database);
     } catch (error) {
-      database.close();
+      sqlite.close();
       throw error;
     }
-    return new DeviceStore(database);
+    return new DeviceStore(sqlite);
   }
 
   close(): void {
-    this.statements.clear();
-    this.database.close();
+    this.sqlite.close();
   }
 
   // Mirrors
 
   /** By path. */
   mirrors(): MirrorRow[] {
-    return this.all('SELECT * FROM local_mirrors ORDER BY path').map(mirrorOf);
+    return this.sqlite.all('SELECT * FROM local_mirrors ORDER BY path').map(mirrorOf);
   }
 
   mirror(nodeId: string): MirrorRow | null {
-    const row = this.one('SELECT * FROM local_mirrors WHERE node_id = ?', nodeId);
+    const row = this.sqlite.one('SELECT * FROM local_mirrors WHERE node_id = ?', nodeId);
     return row ? mirrorOf(row) : null;
   }
 
   /** Adds a mirror or changes the one of that node. */
   putMirror({ nodeId, path, identity, scannedAt, createdAt }: MirrorRow): void {
-    this.run(
+    this.sqlite.run(
       `INSERT INTO local_mirrors (node_id, path, identity, scanned_at, created_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (node_id) DO UPDATE SET path = excluded.path, identity = excluded.identity, scanned_at = excluded.scanned_at`,
-      [nodeId, path, identity, scannedAt, createdAt],
+      nodeId,
+      path,
+      identity,
+      scannedAt,
+      createdAt,
     );
   }
 
   /** Removes a mirror with what was known of its files. The trash keeps its entries. */
   removeMirror(nodeId: string): void {
-    this.run('DELETE FROM local_mirrors WHERE node_id = ?', [nodeId]);
+    this.sqlite.run('DELETE FROM local_mirrors WHERE node_id = ?', nodeId);
   }
 
   // Files
 
   file(fileId: string): FileState | null {
-    const row = this.one(`SELECT ${FILE_COLUMNS} FROM file_state WHERE file_id = ?`, fileId);
+    const row = this.sqlite.one(`SELECT ${FILE_COLUMNS} FROM file_state WHERE file_id = ?`, fileId);
     return row ? fileOf(row) : null;
   }
 
   /** The file whose path has this key; see `pathKey`. */
   fileAt(nodeId: string, key: string): FileState | null {
-    const row = this.one(`SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND path_key = ?`, nodeId, key);
+    const row = this.sqlite.one(
+      `SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND path_key = ?`,
+      nodeId,
+      key,
+    );
+    return row ? fileOf(row) : null;
+  }
+
+  /** The file with this very path, whatever its key is. */
+  fileNamed(nodeId: string, path: string): FileState | null {
+    const row = this.sqlite.one(`SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND path = ?`, nodeId, path);
     return row ? fileOf(row) : null;
   }
 
   /** Those of these files that are known, by id. */
   files(fileIds: readonly string[]): Map<string, FileState> {
-    const rows = this.all(
+    const rows = this.sqlite.all(
       `SELECT ${FILE_COLUMNS} FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN file_state ON file_id = asked.value`,
       JSON.stringify(fileIds),
     );
@@ -147,7 +161,7 @@ export class DeviceStore {
 
   /** The files of one node whose paths have these keys, by key. */
   filesAt(nodeId: string, keys: readonly string[]): Map<string, FileState> {
-    const rows = this.all(
+    const rows = this.sqlite.all(
       `SELECT ${FILE_COLUMNS} FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN file_state ON node_id = ? AND path_key = asked.value`,
       JSON.stringify(keys),
       nodeId,
@@ -160,8 +174,8 @@ export class DeviceStore {
     const sql = `SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ?`;
     const rows =
       prefix === undefined
-        ? this.iterate(`${sql} ORDER BY path`, nodeId)
-        : this.iterate(`${sql} AND path >= ? AND path < ? ORDER BY path`, nodeId, `${prefix}/`, `${prefix}0`);
+        ? this.sqlite.iterate(`${sql} ORDER BY path`, nodeId)
+        : this.sqlite.iterate(`${sql} AND path >= ? AND path < ? ORDER BY path`, nodeId, `${prefix}/`, `${prefix}0`);
     for (const row of rows) yield fileOf(row);
   }
 
@@ -169,12 +183,14 @@ export class DeviceStore {
   *trackedPaths(nodeId: string): Generator<TrackedPath> {
     let after = '';
     for (;;) {
-      const page = this.all(
-        `SELECT file_id, path, size_bytes, is_deleted, was_pushed FROM file_state
+      const page = this.sqlite
+        .all(
+          `SELECT file_id, path, size_bytes, is_deleted, was_pushed FROM file_state
          WHERE node_id = ? AND path > ? ORDER BY path LIMIT ${PATHS_PER_PAGE}`,
-        nodeId,
-        after,
-      ).map(trackedPathOf);
+          nodeId,
+          after,
+        )
+        .map(trackedPathOf);
       yield* page;
       const last = page.at(-1);
       if (!last || page.length < PATHS_PER_PAGE) return;
@@ -184,16 +200,16 @@ export class DeviceStore {
 
   /** Files of one node with this inode. */
   filesByInode(nodeId: string, inode: string): FileState[] {
-    return this.all(`SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND inode = ?`, nodeId, inode).map(
-      fileOf,
-    );
+    return this.sqlite
+      .all(`SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND inode = ?`, nodeId, inode)
+      .map(fileOf);
   }
 
   /** Numbers of files present and deleted; of one node or of all. */
   countFiles(nodeId?: string): { present: number; deleted: number } {
     const sql =
       'SELECT count(*) FILTER (WHERE NOT is_deleted) AS present, count(*) FILTER (WHERE is_deleted) AS deleted FROM file_state';
-    const row = nodeId === undefined ? this.one(sql) : this.one(`${sql} WHERE node_id = ?`, nodeId);
+    const row = nodeId === undefined ? this.sqlite.one(sql) : this.sqlite.one(`${sql} WHERE node_id = ?`, nodeId);
     return { present: Number(row?.['present'] ?? 0), deleted: Number(row?.['deleted'] ?? 0) };
   }
 
@@ -205,120 +221,94 @@ export class DeviceStore {
     readonly put?: readonly FileState[];
     readonly remove?: readonly string[];
   }): void {
-    this.transaction(() => {
-      this.run('DELETE FROM file_state WHERE file_id IN (SELECT value FROM json_each(?))', [JSON.stringify(remove)]);
+    this.sqlite.transaction(() => {
+      this.sqlite.run(
+        'DELETE FROM file_state WHERE file_id IN (SELECT value FROM json_each(?))',
+        JSON.stringify(remove),
+      );
       // In their order: of files that exchange their paths, the one that is replaced is put again after it.
       for (let start = 0; start < put.length; start += FILES_PER_PUT)
-        this.run(PUT_FILES, [JSON.stringify(put.slice(start, start + FILES_PER_PUT).map(columnsOf))]);
+        this.sqlite.run(PUT_FILES, JSON.stringify(put.slice(start, start + FILES_PER_PUT).map(columnsOf)));
     });
   }
 
   // Trash
 
   trashEntry(id: string): TrashRow | null {
-    const row = this.one('SELECT * FROM trash WHERE id = ?', id);
+    const row = this.sqlite.one('SELECT * FROM trash WHERE id = ?', id);
     return row ? trashOf(row) : null;
   }
 
   /** The newest first, those before `before` (an id), of one node or of all. */
   trashEntries({ nodeId, before, limit }: { nodeId?: string; before?: string; limit: number }): TrashRow[] {
-    return this.all(
-      `SELECT * FROM trash WHERE (?1 IS NULL OR node_id = ?1) AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3`,
-      nodeId ?? null,
-      before ?? null,
-      limit,
-    ).map(trashOf);
+    return this.sqlite
+      .all(
+        `SELECT * FROM trash WHERE (?1 IS NULL OR node_id = ?1) AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3`,
+        nodeId ?? null,
+        before ?? null,
+        limit,
+      )
+      .map(trashOf);
   }
 
   /** Ids of all entries. */
   trashIds(): Set<string> {
-    return new Set(this.all('SELECT id FROM trash').map((row) => String(row['id'])));
+    return new Set(this.sqlite.all('SELECT id FROM trash').map((row) => String(row['id'])));
   }
 
   /** Nodes that have something in the trash. */
   trashNodes(): string[] {
-    return this.all('SELECT DISTINCT node_id FROM trash').map((row) => String(row['node_id']));
+    return this.sqlite.all('SELECT DISTINCT node_id FROM trash').map((row) => String(row['node_id']));
   }
 
   trashOfFile(fileId: string): TrashRow[] {
-    return this.all('SELECT * FROM trash WHERE file_id = ? ORDER BY id DESC', fileId).map(trashOf);
+    return this.sqlite.all('SELECT * FROM trash WHERE file_id = ? ORDER BY id DESC', fileId).map(trashOf);
   }
 
   trashBefore(time: string): TrashRow[] {
-    return this.all('SELECT * FROM trash WHERE trashed_at < ?', time).map(trashOf);
+    return this.sqlite.all('SELECT * FROM trash WHERE trashed_at < ?', time).map(trashOf);
   }
 
   putTrash(row: TrashRow): void {
-    this.run(
+    this.sqlite.run(
       'INSERT INTO trash (id, node_id, file_id, path, reason, sha256, size_bytes, trashed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      [row.id, row.nodeId, row.fileId, row.path, row.reason, row.sha256, row.sizeBytes, row.trashedAt],
+      row.id,
+      row.nodeId,
+      row.fileId,
+      row.path,
+      row.reason,
+      row.sha256,
+      row.sizeBytes,
+      row.trashedAt,
     );
   }
 
   removeTrash(id: string): void {
-    this.run('DELETE FROM trash WHERE id = ?', [id]);
+    this.sqlite.run('DELETE FROM trash WHERE id = ?', id);
   }
 
   // Files that somebody unregistered and left on the disk
 
   /** Keys of the paths that no scan registers again, whatever lies there, until somebody adopts them; see `pathKey`. */
   untrackedKeys(nodeId: string): Set<string> {
-    const rows = this.all('SELECT path_key FROM untracked WHERE node_id = ?', nodeId);
+    const rows = this.sqlite.all('SELECT path_key FROM untracked WHERE node_id = ?', nodeId);
     return new Set(rows.map((row) => String(row['path_key'])));
   }
 
   isUntracked(nodeId: string, key: string): boolean {
-    return this.one('SELECT 1 FROM untracked WHERE node_id = ? AND path_key = ?', nodeId, key) !== undefined;
+    return this.sqlite.one('SELECT 1 FROM untracked WHERE node_id = ? AND path_key = ?', nodeId, key) !== undefined;
   }
 
   /** Leaves the file under this key out from now on. */
   putUntracked(nodeId: string, key: string): void {
-    this.run('INSERT INTO untracked (node_id, path_key) VALUES (?, ?) ON CONFLICT DO NOTHING', [nodeId, key]);
+    this.sqlite.run('INSERT INTO untracked (node_id, path_key) VALUES (?, ?) ON CONFLICT DO NOTHING', nodeId, key);
   }
 
   /** Ends that: a file there was adopted, written or restored. */
   removeUntracked(nodeId: string, keys: readonly string[]): void {
-    this.transaction(() => {
-      for (const key of keys) this.run('DELETE FROM untracked WHERE node_id = ? AND path_key = ?', [nodeId, key]);
+    this.sqlite.transaction(() => {
+      for (const key of keys) this.sqlite.run('DELETE FROM untracked WHERE node_id = ? AND path_key = ?', nodeId, key);
     });
-  }
-
-  // Statements
-
-  private transaction(work: () => void): void {
-    this.database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.database.exec('COMMIT');
-    } catch (error) {
-      this.database.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  private run(sql: string, values: readonly (string | number | null)[]): void {
-    this.prepare(sql).run(...values);
-  }
-
-  private one(sql: string, ...values: (string | number | null)[]): Row | undefined {
-    return this.prepare(sql).get(...values);
-  }
-
-  private all(sql: string, ...values: (string | number | null)[]): Row[] {
-    return this.prepare(sql).all(...values);
-  }
-
-  /** A statement of its own: one that is being read cannot be run by somebody else meanwhile. */
-  private iterate(sql: string, ...values: (string | number | null)[]): Iterable<Row> {
-    return this.database.prepare(sql).iterate(...values);
-  }
-
-  private prepare(sql: string): StatementSync {
-    const known = this.statements.get(sql);
-    if (known) return known;
-    const made = this.database.prepare(sql);
-    this.statements.set(sql, made);
-    return made;
   }
 }
 
@@ -389,6 +379,6 @@ function trashOf(row: Row): TrashRow {
   };
 }
 
-function textOrNull(value: SQLOutputValue | undefined): string | null {
+function textOrNull(value: Row[string] | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }

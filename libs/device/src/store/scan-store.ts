@@ -1,4 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ServiceError } from '@workspace-graph/contracts';
+import type { Sqlite, Value } from './sqlite.js';
 
 const LINES_PER_PAGE = 5_000;
 /** No path holds the first of these, and none begins after the last. */
@@ -7,25 +8,24 @@ const LAST = '\u{10ffff}';
 
 /** The part of the registry that only scans ask for; `DeviceStore` owns it. */
 export class ScanStore {
-  private readonly statements = new Map<string, StatementSync>();
+  /** Doubts for which the disk had no room. Without this process all is compared again, so that they need not outlive it. */
+  private readonly unwritten = new Map<string, Set<string>>();
 
-  constructor(private readonly database: DatabaseSync) {}
+  constructor(private readonly sqlite: Sqlite) {}
 
   /**
    * Stamps and inodes of files that should be on disk, as lines of path, tab, stamp, bar, inode: of one path and what
    * lies under it, or of a whole node, page by page. The database makes them, as a scan needs nothing else of most files.
    */
   *knownLines(nodeId: string, scope?: string): Generator<{ readonly text: string; readonly files: number }> {
-    const page = this.prepare(
-      `SELECT group_concat(path || char(9) || coalesce(stamp, '') || '|' || coalesce(inode, ''), char(10)) AS text,
+    const page = `SELECT group_concat(path || char(9) || coalesce(stamp, '') || '|' || coalesce(inode, ''), char(10)) AS text,
               max(path) AS last, count(*) AS files
        FROM (SELECT path, stamp, inode FROM file_state
              WHERE node_id = ?1 AND path >= ?2 AND path < ?3 AND (?4 IS NULL OR path = ?4 OR path > ?5)
-               AND NOT is_deleted ORDER BY path LIMIT ${LINES_PER_PAGE})`,
-    );
+               AND NOT is_deleted ORDER BY path LIMIT ${LINES_PER_PAGE})`;
     const bounds = scope === undefined ? [LAST, null, null] : [`${scope}0`, scope, `${scope}/`];
     for (let from = scope ?? ''; ; ) {
-      const row = page.get(nodeId, from, ...bounds);
+      const row = this.sqlite.one(page, nodeId, from, ...bounds);
       const files = Number(row?.['files'] ?? 0);
       if (files > 0) yield { text: String(row?.['text']), files };
       if (files < LINES_PER_PAGE) return;
@@ -45,30 +45,30 @@ export class ScanStore {
 
   /** Paths whose records may tell something else than the registry, because nobody knows whether a change arrived. */
   doubts(nodeId: string): Set<string> {
-    return new Set(this.texts('SELECT path AS value FROM scan_doubts WHERE node_id = ?', nodeId));
+    const written = this.texts('SELECT path AS value FROM scan_doubts WHERE node_id = ?', nodeId);
+    return new Set([...written, ...(this.unwritten.get(nodeId) ?? [])]);
   }
 
+  /** Never fails: what the disk has no room for is kept in memory. */
   putDoubts(nodeId: string, paths: readonly string[]): void {
     const put = `INSERT INTO scan_doubts (node_id, path) SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`;
-    this.prepare(put).run(nodeId, JSON.stringify(paths));
+    try {
+      this.sqlite.run(put, nodeId, JSON.stringify(paths));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      this.unwritten.set(nodeId, new Set([...(this.unwritten.get(nodeId) ?? []), ...paths]));
+    }
   }
 
   removeDoubts(nodeId: string, paths: readonly string[]): void {
     const remove = 'DELETE FROM scan_doubts WHERE node_id = ? AND path IN (SELECT value FROM json_each(?))';
-    this.prepare(remove).run(nodeId, JSON.stringify(paths));
+    this.sqlite.run(remove, nodeId, JSON.stringify(paths));
+    const unwritten = this.unwritten.get(nodeId);
+    for (const path of paths) unwritten?.delete(path);
+    if (unwritten?.size === 0) this.unwritten.delete(nodeId);
   }
 
-  private texts(sql: string, ...values: (string | null)[]): string[] {
-    return this.prepare(sql)
-      .all(...values)
-      .map((row) => String(row['value']));
-  }
-
-  private prepare(sql: string): StatementSync {
-    const known = this.statements.get(sql);
-    if (known) return known;
-    const made = this.database.prepare(sql);
-    this.statements.set(sql, made);
-    return made;
+  private texts(sql: string, ...values: Value[]): string[] {
+    return this.sqlite.all(sql, ...values).map((row) => String(row['value']));
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { pathKey } from '@workspace-graph/domain';
 
 /** One step from a version of the store to the next; steps that were released are never edited. */
 const STEPS: readonly string[] = [
@@ -50,20 +51,40 @@ const STEPS: readonly string[] = [
     path TEXT NOT NULL,
     PRIMARY KEY (node_id, path)
   ) STRICT, WITHOUT ROWID;`,
+  `
+  CREATE TABLE asides (
+    id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    file_id TEXT,
+    path TEXT NOT NULL,
+    is_done INTEGER NOT NULL CHECK (is_done IN (0, 1)),
+    taken_at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
+  // Keys are made by another rule. Of files whose paths are one name by now, the first has it; see the records.
+  `
+  CREATE TEMP TABLE refolded (file_id TEXT PRIMARY KEY, key TEXT NOT NULL, place INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO refolded
+    SELECT file_id, path_key(path), row_number() OVER (PARTITION BY node_id, path_key(path) ORDER BY file_id) FROM file_state;
+  UPDATE file_state SET path_key = char(1) || file_id;
+  UPDATE file_state SET path_key =
+    (SELECT key || CASE place WHEN 1 THEN '' ELSE char(1) || r.file_id END FROM refolded r WHERE r.file_id = file_state.file_id);
+  DROP TABLE refolded;
+  UPDATE OR REPLACE untracked SET path_key = path_key(path_key) WHERE path_key <> path_key(path_key);`,
 ];
 
 /**
  * Brings a store to this version of the product, one transaction for each step.
  * @throws Error for a store of a newer version
  */
-export function migrateStore(database: DatabaseSync): void {
+export function migrateStore(database: DatabaseSync, upTo = STEPS.length): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > STEPS.length)
     throw new Error(
       `sync.db has version ${found}, and this program knows ${STEPS.length}. Use a newer Workspace Graph.`,
     );
+  database.function('path_key', { deterministic: true }, (path) => pathKey(String(path)));
   for (const [index, step] of STEPS.entries()) {
-    if (index < found) continue;
+    if (index < found || index >= upTo) continue;
     database.exec(`BEGIN EXCLUSIVE; ${step}; PRAGMA user_version = ${index + 1}; COMMIT`);
   }
 }

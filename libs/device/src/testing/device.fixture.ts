@@ -35,7 +35,10 @@ export interface DeviceFixture extends AsyncDisposable {
   readonly module: TestingModule;
   /** What was logged, as JSON lines. */
   readonly log: string[];
+  /** Somebody anew with each call. */
   caller(scope?: Scope): Caller;
+  /** The person whose device it is. */
+  person(scope?: Scope): Caller;
   /** Adds a node with a registered, empty folder; answers both. */
   mirror(name: string): Promise<{ nodeId: string; path: string }>;
   /** Calls an operation as `caller`, who may manage unless told. */
@@ -51,14 +54,18 @@ export interface DeviceFixture extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+const PERSON = '018f0000-0000-7000-8000-00000000d001';
+
 export interface DeviceFixtureOptions {
   readonly settings?: Partial<DeviceSettings>;
+  /** An existing folder for all of it, such as a disk of its own; one in the temporary folder without it. */
+  readonly root?: string;
   /** Nest modules besides the DeviceModule. */
   readonly modules?: readonly Type[];
 }
 
 export async function startDevice(options: DeviceFixtureOptions = {}): Promise<DeviceFixture> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'svc-device-')));
+  const root = await realpath(options.root ?? (await mkdtemp(join(tmpdir(), 'svc-device-'))));
   return startDeviceAt(root, new MemoryFileService(), options);
 }
 
@@ -80,6 +87,7 @@ async function startDeviceAt(
   const settings: DeviceSettings = {
     root,
     own,
+    personId: () => PERSON,
     watch: false,
     debounceMs: 100,
     failuresPerNode: 50,
@@ -124,6 +132,7 @@ async function startDeviceAt(
     module,
     log,
     caller,
+    person: (scope) => ({ ...caller(scope), user_id: PERSON }),
     mirror: async (name) => {
       const nodeId = records.node({ name });
       const place = records.nodes.get(nodeId);

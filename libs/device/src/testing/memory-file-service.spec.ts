@@ -11,10 +11,11 @@ fileServiceConformance('the records in memory', async () => {
   const idsOf = (callers: readonly Caller[]): Set<string> => new Set(callers.map(({ user_id }) => user_id));
   return {
     user: async () => ({ user_id: newId(), scope: 'write', credential_id: randomUUID(), via: 'rest' }),
-    node: async ({ name, readers = [], writers = [] }) => {
+    node: async ({ name, readers = [], writers = [], organizationReaders }) => {
       const isOpen = readers.length + writers.length === 0;
       return records.node({
         name,
+        ...(organizationReaders ? { organizationSeenBy: idsOf(organizationReaders) } : {}),
         ...(isOpen ? {} : { seenBy: idsOf([...readers, ...writers]), writtenBy: idsOf(writers) }),
       });
     },

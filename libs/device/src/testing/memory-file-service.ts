@@ -26,6 +26,8 @@ import { newId } from '@workspace-graph/platform';
 interface FakeNode extends Omit<NodePlace, 'level'> {
   /** Users who see it; undefined for everybody. */
   readonly seenBy?: ReadonlySet<string>;
+  /** Users who see its organization; undefined for everybody. */
+  readonly organizationSeenBy?: ReadonlySet<string>;
   /** Users who may write on it; undefined for everybody who sees it. */
   readonly writtenBy?: ReadonlySet<string>;
   /** Nodes that an edge joins it to. */
@@ -133,10 +135,16 @@ export class MemoryFileService {
   placeOf(nodeId: string, caller: Caller | null): NodePlace | null {
     const node = this.nodes.get(nodeId);
     if (!node) return null;
-    const { seenBy, writtenBy, neighbours, ...place } = node;
+    const { seenBy, organizationSeenBy, writtenBy, neighbours, ...place } = node;
     const all = caller === null || caller.scope === 'manage';
     if (!all && seenBy && !seenBy.has(caller.user_id)) return null;
-    return { ...place, level: all || !writtenBy || writtenBy.has(caller.user_id) ? 'write' : 'read' };
+    const seesOrganization = all || (organizationSeenBy?.has(caller.user_id) ?? true);
+    const organization_sync_key = seesOrganization ? place.organization_sync_key : null;
+    return {
+      ...place,
+      organization_sync_key,
+      level: all || !writtenBy || writtenBy.has(caller.user_id) ? 'write' : 'read',
+    };
   }
 
   private mustSee(nodeId: string, caller: Caller | null): NodePlace {

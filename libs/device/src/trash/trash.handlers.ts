@@ -19,6 +19,7 @@ import { occupied } from '../paths/disk-errors.js';
 import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
 import type { FileDelta, SeenContent } from '../records/tracked-files.js';
 import type { FileState, TrashRow } from '../store/device-store.js';
+import { AsideFiles, type NotedAsides } from './aside-files.js';
 import { Trash } from './trash.js';
 
 /** What can be brought back, and bringing it back. Entries of nodes that a caller does not see exist for them nowhere. */
@@ -28,6 +29,7 @@ export class TrashHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
     private readonly trash: Trash,
+    private readonly asides: AsideFiles,
   ) {}
 
   @Handles(listTrash)
@@ -65,28 +67,30 @@ export class TrashHandlers {
     if (!entry || !(await this.visible([entry.nodeId], envelope)).has(entry.nodeId)) throw notInTrash(trash_id);
     const row = await this.folders.writable(entry.nodeId, envelope);
     const target = path === undefined ? entry.path : checkedPath(path, 'path', { portable: true }).path;
-    const fileId = await this.parts.locks.run([entry.nodeId], async () => {
-      sameFolder(this.parts, row);
-      if (!this.parts.store.trashEntry(trash_id)) throw notInTrash(trash_id);
-      const at = await locate(row.path, target);
-      const { nodeId } = entry;
-      const known = this.parts.store.fileAt(nodeId, pathKey(target));
-      if (at.exists || (known && known.path !== target)) throw occupied(known?.path ?? target);
-      try {
-        await putFrom(this.trash.pathOf(entry), at);
-        const there = await locate(row.path, target);
-        return await this.enter({ entry, there }, { action: operation.name, asker: envelope, strict: true });
-      } finally {
-        await removeEmptyFolders(at, at.found);
-      }
-    });
-    await this.trash.forget(entry);
+    const fileId = await this.parts.locks.run([entry.nodeId], () =>
+      this.asides.noted([{ nodeId: entry.nodeId, path: target }], async (noted) => {
+        sameFolder(this.parts, row);
+        if (!this.parts.store.trashEntry(trash_id)) throw notInTrash(trash_id);
+        const at = await locate(row.path, target);
+        const { nodeId } = entry;
+        const known = this.parts.store.fileAt(nodeId, pathKey(target));
+        if (at.exists || (known && known.path !== target)) throw occupied(known?.path ?? target);
+        try {
+          await putFrom(this.trash.pathOf(entry), at);
+          const there = await locate(row.path, target);
+          return await this.enter({ entry, there, noted }, { action: operation.name, asker: envelope, strict: true });
+        } finally {
+          await removeEmptyFolders(at, at.found);
+        }
+      }),
+    );
+    await this.trash.discard(entry);
     return this.folders.answerById(fileId, envelope);
   }
 
   /** Makes what was put there true, or removes it again. Answers the id of the file. */
   private async enter(
-    { entry, there }: { readonly entry: TrashRow; readonly there: MirrorPath },
+    { entry, there, noted }: Restored,
     options: { readonly action: string; readonly asker: Envelope; readonly strict: boolean },
   ): Promise<string> {
     const { nodeId } = entry;
@@ -101,7 +105,10 @@ export class TrashHandlers {
       this.parts.store.removeUntracked(nodeId, [pathKey(there.path)]);
       return result.file.id;
     } catch (error) {
-      await removeFile(there, seen);
+      await this.asides.run((asides) => {
+        asides.keptAt(there, this.trash.pathOf(entry));
+        return removeFile(there, seen, asides);
+      }, noted);
       throw error;
     }
   }
@@ -137,6 +144,12 @@ export class TrashHandlers {
       expires_at: this.trash.expiryOf(row),
     };
   }
+}
+
+interface Restored {
+  readonly entry: TrashRow;
+  readonly there: MirrorPath;
+  readonly noted: NotedAsides;
 }
 
 /** `fileId` is the one that the content had: a file whose record is gone comes back as the same one. */

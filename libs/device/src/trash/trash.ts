@@ -9,6 +9,7 @@ import type { SeenContent } from '../records/tracked-files.js';
 import type { TrashRow } from '../store/device-store.js';
 
 const DAY_MS = 24 * 60 * 60_000;
+const AGAIN_MS = 60_000;
 /** Bytes without an entry that are younger may belong to a change that is under way. */
 const ORPHAN_MS = DAY_MS;
 
@@ -18,6 +19,15 @@ export interface Discarded {
   readonly fileId: string | null;
   readonly reason: TrashRow['reason'];
   readonly seen: SeenContent;
+  /** Where it lay within the node, when it lies aside by now. */
+  readonly path?: string;
+}
+
+/** An entry that was just made. */
+export interface Kept {
+  readonly entry: TrashRow;
+  /** Whether its bytes are the file itself under another name, and no copy. */
+  readonly isSameFile: boolean;
 }
 
 /**
@@ -28,6 +38,9 @@ export interface Discarded {
 export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly folder: string;
   private timer: NodeJS.Timeout | undefined;
+  private again: NodeJS.Timeout | undefined;
+  /** Ids of entries that nobody needs and that could not be removed. */
+  private readonly unneeded = new Set<string>();
   private sweeping: Promise<void> = Promise.resolve();
 
   constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {
@@ -43,6 +56,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
 
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    clearTimeout(this.again);
     await this.sweeping;
   }
 
@@ -57,15 +71,36 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
   }
 
   /** Keeps what lies at a path; it stays there too. Call it while the node is locked. @throws ServiceError STORAGE_FULL */
-  async keep(at: MirrorPath, { nodeId, fileId, reason, seen }: Discarded): Promise<TrashRow> {
+  async keep(at: MirrorPath, { nodeId, fileId, reason, seen, path = at.path }: Discarded): Promise<Kept> {
     const id = newId();
     const { sha256, sizeBytes } = seen;
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await keepAs(at, this.pathOf({ id }));
+    const isSameFile = await keepAs(at, this.pathOf({ id }));
     await syncFolder(this.folder);
-    const row = { id, nodeId, fileId, path: at.path, reason, sha256, sizeBytes, trashedAt: new Date().toISOString() };
-    this.parts.store.putTrash(row);
-    return row;
+    const entry = { id, nodeId, fileId, path, reason, sha256, sizeBytes, trashedAt: new Date().toISOString() };
+    try {
+      this.parts.store.putTrash(entry);
+    } catch (error) {
+      await rm(this.pathOf(entry), { force: true });
+      throw error;
+    }
+    return { entry, isSameFile };
+  }
+
+  /** Takes an entry back whose file was to stay where it lay. When that is not there any more, the entry stays. */
+  async withdraw({ entry, isSameFile }: Kept, { absolute }: MirrorPath): Promise<void> {
+    if (!isSameFile || (await isOneFile(this.pathOf(entry), absolute))) await this.discard(entry);
+  }
+
+  /** Removes an entry with its bytes; later, when the registry cannot be written now. */
+  async discard({ id }: Pick<TrashRow, 'id'>): Promise<void> {
+    try {
+      await this.forget({ id });
+    } catch (error) {
+      this.parts.logger.warn({ err: error, trash: id }, 'an entry of the trash goes later');
+      this.unneeded.add(id);
+      this.tryAgain();
+    }
   }
 
   /** Removes an entry with its bytes. */
@@ -77,6 +112,10 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
   /** Removes what is older than it is kept, entries without bytes, and bytes that no entry has known for a day. */
   async sweep(nowMs: number): Promise<void> {
     const { store, settings } = this.parts;
+    for (const id of this.unneeded) {
+      await this.forget({ id });
+      this.unneeded.delete(id);
+    }
     const expired = new Date(nowMs - settings.trashDays * DAY_MS).toISOString();
     for (const row of store.trashBefore(expired)) await this.forget(row);
     // Rows first: the bytes of one that is added while the folder is listed may not be in the list.
@@ -90,8 +129,16 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
     try {
       await this.sweep(Date.now());
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'the trash could not be tidied; it is tried again in a day');
+      this.parts.logger.warn({ err: error }, 'the trash could not be tidied; it is tried again in a minute');
+      this.tryAgain();
     }
+  }
+
+  private tryAgain(): void {
+    clearTimeout(this.again);
+    this.again = setTimeout(() => {
+      this.sweeping = this.sweeping.then(() => this.sweepSafely());
+    }, AGAIN_MS).unref();
   }
 
   private async removeOrphan(name: string, nowMs: number): Promise<void> {
@@ -108,5 +155,15 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
       if (isAbsent(error)) return [];
       throw error;
     }
+  }
+}
+
+async function isOneFile(...paths: readonly [string, string]): Promise<boolean> {
+  try {
+    const [one, other] = await Promise.all(paths.map((path) => lstat(path, { bigint: true })));
+    return one?.ino === other?.ino && one?.dev === other?.dev;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
   }
 }

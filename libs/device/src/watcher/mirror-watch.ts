@@ -1,27 +1,27 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { type AsyncSubscription, type Event, subscribe } from '@parcel/watcher';
+import { join } from 'node:path';
 import { isSection } from '@workspace-graph/domain';
 import type { Logger } from '@workspace-graph/platform';
 import { IGNORE_FILE, isIgnoredName } from '../ignore/ignore-rules.js';
 import type { Mirrors } from '../mirrors/mirrors.js';
 import type { Scanner, ScanOutcome } from '../scan/scanner.js';
 import type { MirrorRow } from '../store/device-store.js';
+import { type LookTimes, lookAfterMs, verifyAfterMs } from './looks.js';
+import type { SystemWatch, WatchedFolder, WatchNews } from './system/system-watch.js';
 
 export interface WatchParts {
   readonly scanner: Scanner;
   readonly mirrors: Mirrors;
+  readonly system: SystemWatch;
+  /** Has paths of a mirror looked at. */
+  readonly lookAt: (nodeId: string, paths: readonly string[]) => void;
   readonly logger: Logger;
   readonly debounceMs: number;
   readonly times?: Partial<WatchTimes>;
 }
 
-export interface WatchTimes {
-  /** Between scans of a whole mirror that look for what was never told; more where they take long. */
-  readonly verifyMs: number;
-  readonly verifyMaxMs: number;
-  /** From an event to such a scan: of what is made and removed at once, the system tells nothing. */
-  readonly doubleCheckMs: number;
-  /** The same while the system does not tell anything. */
+export interface WatchTimes extends LookTimes {
+  /** Between looks while the system does not tell anything. */
   readonly pollMs: number;
   /** Of quiet after a burst of events, of which the system may have lost some. */
   readonly quietMs: number;
@@ -33,6 +33,7 @@ const TIMES: WatchTimes = {
   verifyMs: 60_000,
   verifyMaxMs: 600_000,
   doubleCheckMs: 5_000,
+  activeMs: 600_000,
   pollMs: 30_000,
   quietMs: 1_000,
   retryMs: 1_000,
@@ -41,18 +42,19 @@ const TIMES: WatchTimes = {
 /** More changed paths than this are not kept apart: the whole mirror is scanned. */
 const MOST_PATHS = 5_000;
 const BURST_EVENTS = 1_000;
-/** Scans that look for what was never told take at most this part of the time. */
-const SCAN_SHARE = 0.01;
 /** A mirror that never falls quiet is scanned after this many windows all the same. */
 const MOST_WINDOWS = 10;
 const NOT_WATCHED =
   'Changes are not told by the system at the moment, so the folder is looked through every 30 seconds instead.';
 const NO_MORE_WATCHES = `${NOT_WATCHED} Its limit of watched folders is reached; raise fs.inotify.max_user_watches.`;
 
+/** What systems answer at that limit. */
+const AT_LIMIT = /ENOSPC|EMFILE|ENFILE|no space left|max_user_watches|limit/i;
+
 /** Watches the folder of one mirror and has what changed in it scanned once it holds still. */
 export class MirrorWatch {
   private readonly times: WatchTimes;
-  private subscription: AsyncSubscription | null = null;
+  private watched: WatchedFolder | null = null;
   /** What the system refuses to watch, as it is told to people. */
   private trouble: string | null = null;
   /** When each changed path is due, in the form it has on disk. */
@@ -62,16 +64,25 @@ export class MirrorWatch {
   private allAtLatest = Number.POSITIVE_INFINITY;
   /** Stamps of files that were still being written. */
   private stamps = new Map<string, string>();
-  private surveyMs = 0;
+  /** Names that a look at all reads. */
+  private entries = 0;
+  /** Files that may be changed under other names, of which the system tells nothing, and when they are looked at. */
+  private linked = new Set<string>();
+  private linkedAt = Number.POSITIVE_INFINITY;
+  /** When the first of the paths that are due now became due. */
+  private heldSince: number | null = null;
   private lastEventAt = 0;
   private eventsSinceAll = 0;
-  /** What appeared since the last look. */
-  private readonly appeared = new Set<string>();
+  /** What may not be watched with all that is in it. */
+  private readonly unsure = new Set<string>();
   private isMisled = false;
+  /** More may happen than what is open tells. */
+  private isBroken = false;
   private retries = 0;
   private timer: NodeJS.Timeout | null = null;
   private work: Promise<void> | null = null;
   private isStopped = false;
+  private readonly startedAt = Date.now();
   private isAway = false;
   private watchedIdentity: string | null = null;
 
@@ -84,7 +95,7 @@ export class MirrorWatch {
   }
 
   get isWatching(): boolean {
-    return this.subscription !== null;
+    return this.watched !== null && !this.isBroken;
   }
 
   /** Watches first and scans then, so that nothing falls in between. */
@@ -99,13 +110,20 @@ export class MirrorWatch {
     await this.close();
   }
 
+  /** Has paths looked at of which somebody knows that they changed. */
+  lookAt(paths: readonly string[]): void {
+    if (this.isStopped) return;
+    for (const path of paths) this.dirty.set(path, Date.now() + this.parts.debounceMs);
+    this.schedule();
+  }
+
   /** Finds out whether the folder was taken away, came back, or is another one. */
   async check(): Promise<void> {
     if (this.isStopped || this.work !== null) return;
     const isReady = (await this.parts.mirrors.stateOf(this.row)) === 'ready';
     const identity = this.parts.mirrors.of(this.row.nodeId)?.identity ?? null;
     if (this.isStopped || this.work !== null) return;
-    const isOther = isReady && this.subscription !== null && identity !== this.watchedIdentity;
+    const isOther = isReady && this.watched !== null && identity !== this.watchedIdentity;
     if (isReady === !this.isAway && !isOther) return;
     this.run(async () => {
       await this.close();
@@ -134,37 +152,56 @@ export class MirrorWatch {
       const root = await realpath(path);
       this.watchedIdentity = this.parts.mirrors.of(nodeId)?.identity ?? null;
       const nested = this.parts.mirrors.all().map((mirror) => mirror.path);
-      const ignore = ['**/.git', '**/.git/**', ...nested.filter((other) => other.startsWith(`${root}/`))];
-      this.subscription = await subscribe(root, (error, events) => this.told(root, error, events), { ignore });
+      const order = { root, others: nested.filter((other) => other.startsWith(`${root}/`)) };
+      this.watched = await this.parts.system.open(order, (news) => this.take(root, news));
+      if (this.trouble !== null) this.parts.logger.info({ node: nodeId }, 'the system watches a folder again');
       this.trouble = null;
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.trouble = /no space left|ENOSPC|max_user_watches|limit/i.test(text) ? NO_MORE_WATCHES : NOT_WATCHED;
+      this.trouble = AT_LIMIT.test(text) ? NO_MORE_WATCHES : NOT_WATCHED;
       this.parts.logger.warn({ err: error, node: nodeId }, 'the system does not watch a folder');
     }
   }
 
   private async close(): Promise<void> {
-    const { subscription } = this;
-    this.subscription = null;
+    const { watched } = this;
+    this.watched = null;
+    this.isBroken = false;
     try {
-      await subscription?.unsubscribe();
+      await watched?.close();
     } catch (error) {
       // The folder may be gone, and the watch with it.
       this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder was watched no more already');
     }
   }
 
-  private told(root: string, error: Error | null, events: readonly Event[]): void {
+  /** Watches what is not watched, and anew what may be watched wrongly. */
+  private async renewWatch(): Promise<void> {
+    const isDoubtful = this.isMisled || this.eventsSinceAll >= BURST_EVENTS;
+    this.isMisled = false;
+    if (this.isBroken) await this.close();
+    else if (isDoubtful) await this.refresh();
+    if (this.watched === null && !this.isAway) await this.open();
+  }
+
+  private async refresh(): Promise<void> {
+    try {
+      await this.watched?.refresh();
+    } catch (error) {
+      this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder is watched anew');
+      await this.close();
+    }
+  }
+
+  private take(root: string, { changed, unsure, error }: WatchNews): void {
     if (this.isStopped) return;
     if (error) {
       this.parts.logger.warn({ err: error, node: this.row.nodeId }, 'changes were lost; the folder is scanned');
+      this.isBroken = true;
       this.allAt = Math.min(this.allAt, Date.now() + this.parts.debounceMs);
     }
-    for (const { path, type } of events ?? []) {
-      this.mark(path.slice(root.length + 1));
-      if (type === 'create' && this.appeared.size < MOST_PATHS) this.appeared.add(path);
-    }
+    for (const path of changed) this.mark(path);
+    for (const path of unsure) if (this.unsure.size < MOST_PATHS) this.unsure.add(join(root, path));
     this.schedule();
   }
 
@@ -176,7 +213,7 @@ export class MirrorWatch {
     if (due === '' || this.dirty.size >= MOST_PATHS) this.putOffAll(now + this.parts.debounceMs, now);
     else this.dirty.set(due, now + this.parts.debounceMs);
     this.lastEventAt = now;
-    this.allAt = Math.min(this.allAt, now + this.doubleCheckInMs());
+    this.allAt = Math.min(this.allAt, now + lookAfterMs(this.entries, this.times));
     if (this.isMisled || this.eventsSinceAll >= BURST_EVENTS) this.putOffAll(now + this.times.quietMs, now);
   }
 
@@ -191,7 +228,7 @@ export class MirrorWatch {
   private schedule(): void {
     if (this.isStopped || this.work !== null) return;
     if (this.timer) clearTimeout(this.timer);
-    let at = this.allAt;
+    let at = Math.min(this.allAt, this.linkedAt);
     for (const due of this.dirty.values()) at = Math.min(at, due);
     this.timer = setTimeout(() => this.wake(), Math.max(0, at - Date.now()));
   }
@@ -201,6 +238,7 @@ export class MirrorWatch {
     if (this.allAt <= Date.now()) return this.run(() => this.scanAll());
     const paths = this.duePaths();
     if (paths.length > 0) this.run(() => this.scanPaths(paths));
+    else if (this.linkedAt <= Date.now()) this.run(() => this.lookAtLinked());
     else this.schedule();
   }
 
@@ -208,9 +246,14 @@ export class MirrorWatch {
   private duePaths(): string[] {
     const now = Date.now();
     const due = [...this.dirty].filter(([, at]) => at <= now);
-    const oldest = Math.min(...due.map(([, at]) => at));
-    if (due.length === this.dirty.size || now - oldest >= this.parts.debounceMs) return due.map(([path]) => path);
-    const rest = Math.min(...[...this.dirty.values()].filter((at) => at > now), oldest + this.parts.debounceMs);
+    if (due.length === 0) return [];
+    this.heldSince ??= now;
+    const heldUntil = this.heldSince + this.parts.debounceMs;
+    if (due.length === this.dirty.size || heldUntil <= now) {
+      this.heldSince = null;
+      return due.map(([path]) => path);
+    }
+    const rest = Math.min(...[...this.dirty.values()].filter((at) => at > now), heldUntil);
     for (const [path] of due) this.dirty.set(path, rest);
     return [];
   }
@@ -227,33 +270,37 @@ export class MirrorWatch {
   }
 
   private async scanAll(): Promise<void> {
-    if (this.isMisled) await this.close();
-    this.isMisled = false;
-    if (this.subscription === null && !this.isAway) await this.open();
+    await this.renewWatch();
     this.dirty.clear();
     this.eventsSinceAll = 0;
     this.allAtLatest = Number.POSITIVE_INFINITY;
     this.allAt = Number.POSITIVE_INFINITY;
-    const startedAt = Date.now();
+    const scanAt = Date.now();
     const wasScanned = (this.parts.mirrors.of(this.row.nodeId)?.scannedAt ?? null) !== null;
     const outcome = await this.scan('all');
-    this.surveyMs = outcome.surveyMs;
+    this.entries = outcome.entries;
     this.isAway = outcome.state === 'missing' || outcome.state === 'unreadable';
     if (this.trouble !== null && !this.isAway) this.parts.scanner.failures.note(this.row.nodeId, '', this.trouble);
     if (outcome.isIncomplete) return this.retryAll();
     this.retries = 0;
     // The first scan takes nothing for deleted, and what happens during a scan may escape it.
-    const isSure = wasScanned && startedAt - this.lastEventAt >= this.times.doubleCheckMs;
-    const nextMs = isSure ? this.verifyInMs() : this.doubleCheckInMs();
+    const isSure = wasScanned && scanAt - this.lastEventAt >= this.times.doubleCheckMs;
+    const quietMs = Date.now() - Math.max(this.lastEventAt, this.startedAt);
+    const nextMs = isSure ? verifyAfterMs(this.entries, quietMs, this.times) : lookAfterMs(this.entries, this.times);
     this.allAt = Math.min(this.allAt, Date.now() + (this.trouble === null ? nextMs : this.times.pollMs));
   }
 
-  private doubleCheckInMs(): number {
-    return Math.max(this.times.doubleCheckMs, this.surveyMs / SCAN_SHARE);
+  /** Files with other names are looked at by themselves: the system tells only of the name under which they change. */
+  private async lookAtLinked(): Promise<void> {
+    this.linkedAt = Date.now() + lookAfterMs(this.linked.size, this.times);
+    this.lookAt(await this.parts.scanner.changedOf(this.row.nodeId, [...this.linked]));
   }
 
-  private verifyInMs(): number {
-    return Math.min(Math.max(this.times.verifyMs, this.surveyMs / SCAN_SHARE), this.times.verifyMaxMs);
+  private takeLinked(linked: readonly string[], isAll: boolean): void {
+    if (isAll) this.linked = new Set(linked);
+    else for (const path of linked) this.linked.add(path);
+    if (this.linked.size === 0) this.linkedAt = Number.POSITIVE_INFINITY;
+    else this.linkedAt = Math.min(this.linkedAt, Date.now() + lookAfterMs(this.linked.size, this.times));
   }
 
   /**
@@ -261,9 +308,9 @@ export class MirrorWatch {
    * is watched anew once it is quiet.
    */
   private async doubtWatches(): Promise<void> {
-    const appeared = [...this.appeared];
-    this.appeared.clear();
-    if (appeared.length < MOST_PATHS && !(await someAsync(appeared, hasFolders))) return;
+    const unsure = [...this.unsure];
+    this.unsure.clear();
+    if (unsure.length < MOST_PATHS && !(await someAsync(unsure, hasFolders))) return;
     this.isMisled = true;
     this.putOffAll(Date.now() + this.times.quietMs, Date.now());
   }
@@ -272,6 +319,8 @@ export class MirrorWatch {
     const settle = { windowMs: this.parts.debounceMs, before: this.stamps };
     await this.doubtWatches();
     const outcome = await this.parts.scanner.reconcile(this.row.nodeId, scope, settle);
+    this.takeLinked(outcome.linked, scope === 'all');
+    for (const [nodeId, paths] of outcome.otherNames) this.parts.lookAt(nodeId, paths);
     if (outcome.recheckAt !== null) this.allAt = Math.min(this.allAt, outcome.recheckAt);
     this.stamps = new Map([...this.stamps].filter(([path]) => this.dirty.has(path)));
     for (const [path, stamp] of outcome.again) {

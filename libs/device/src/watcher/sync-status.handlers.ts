@@ -31,15 +31,16 @@ export class SyncStatusHandlers {
     { envelope }: OperationContext,
   ): Promise<OutputOf<typeof getSyncStatus>> {
     const { service, store } = this.parts;
-    await service.place(node_id, envelope);
+    const place = await service.place(node_id, envelope);
     const { intents } = await service.call(listFileIntents, { node_ids: [node_id] }, envelope);
     const row = this.mirrors.of(node_id);
     const scan = this.scanner.progressOf(node_id);
     const state = row && (await this.mirrors.stateOf(row));
     const { present, deleted } = store.countFiles(node_id);
+    const local_path = await this.parts.localPaths.folderOf(place, envelope);
     return {
       node_id,
-      mirror: row && state && { local_path: row.path, state: state === 'ready' && scan.running ? 'scanning' : state },
+      mirror: row && state && { local_path, state: state === 'ready' && scan.running ? 'scanning' : state },
       watching: this.watcher.isWatching(node_id),
       scan,
       tracked: present + deleted,

@@ -65,7 +65,7 @@ describe('the watcher', () => {
     const before = idAt(device, nodeId, 'wip/d/e/7.md');
     await rename(at('wip/d'), at('outputs/moved'));
     await eventually(() => expect(idAt(device, nodeId, 'outputs/moved/e/7.md')).toBe(before));
-    await agrees();
+    await eventually(agrees);
     await appendFile(at('outputs/moved/e/7.md'), 'more');
     await unlink(at('outputs/moved/e/8.md'));
     await put('outputs/moved/e/new.md');

@@ -5,6 +5,9 @@ import { RecordsCheck } from '../scan/records-check.js';
 import { Scanner } from '../scan/scanner.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { MirrorWatch } from './mirror-watch.js';
+import { LibraryWatch } from './system/library-watch.js';
+import type { SystemWatch } from './system/system-watch.js';
+import { ThreadWatch } from './system/thread-watch.js';
 
 const CHECK_MS = 1_000;
 
@@ -14,6 +17,7 @@ export class Watcher implements OnApplicationBootstrap, BeforeApplicationShutdow
   private readonly watches = new Map<string, MirrorWatch>();
   private readonly endings: (() => void)[] = [];
   private readonly background = new Set<Promise<void>>();
+  private readonly system: SystemWatch = process.platform === 'linux' ? new ThreadWatch() : new LibraryWatch();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -36,6 +40,7 @@ export class Watcher implements OnApplicationBootstrap, BeforeApplicationShutdow
     this.endings.push(
       this.mirrors.onAdded((row) => this.add(row)),
       this.mirrors.onRemoved(({ nodeId }) => this.remove(nodeId)),
+      this.parts.files.onDoubt((nodeId, paths) => this.watches.get(nodeId)?.lookAt(paths)),
       this.mirrors.onMoved(({ to }) => {
         this.remove(to.nodeId);
         this.add(to);
@@ -53,12 +58,15 @@ export class Watcher implements OnApplicationBootstrap, BeforeApplicationShutdow
     await this.scanner.beforeApplicationShutdown();
     await Promise.all([...this.watches.values()].map((watch) => watch.stop()));
     await Promise.all(this.background);
+    await this.system.close();
   }
 
   private add(row: MirrorRow): void {
     const watch = new MirrorWatch(row, {
       scanner: this.scanner,
       mirrors: this.mirrors,
+      system: this.system,
+      lookAt: (nodeId, paths) => this.watches.get(nodeId)?.lookAt(paths),
       logger: this.parts.logger,
       debounceMs: this.parts.settings.debounceMs,
     });

@@ -1,4 +1,4 @@
-import { type FileStatus, LIMITS, type NodeType, SECTIONS, type Section } from '@workspace-graph/contracts';
+import { type FileStatus, LIMITS, NODE_TYPES, type NodeType, SECTIONS, type Section } from '@workspace-graph/contracts';
 
 /** A path within a node, taken apart. Every part is in NFC. */
 export interface FilePathParts {
@@ -85,12 +85,29 @@ export function filePathParts(path: string): FilePathParts {
   return parsed.value;
 }
 
+/** Letters that are no other case of what they are folded to: the dotless i, and what stands for others by compatibility. */
+const NO_OTHER_CASE = /([ıŉẚև\ufb00-\ufb06\ufb13-\ufb17]+)/u;
+/** Most paths, and those need no normalising. */
+const ASCII = /^[\x20-\x7e]*$/;
+
 /**
  * The form in which paths are compared: paths of one form are one name on a file system that ignores case or the
- * form of characters, so only one of them can be tracked.
+ * form of characters, so only one of them can be tracked. It is canonical decomposition, full case folding, canonical
+ * composition, so `ß`, `ẞ` and `SS` are one, as are `ſ` and `s`, and all sigmas. What differs by compatibility only is
+ * not: `H₂O` is not `H2O`, nor `ﬁ` `fi`; nor is the dotless `ı` any `i`. The database has the same as `file.path_key`.
  */
 export function pathKey(path: string): string {
-  return path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFC');
+  if (ASCII.test(path)) return path.toLowerCase();
+  const parts = path.normalize('NFD').split(NO_OTHER_CASE);
+  return parts
+    .map((part, index) => (index % 2 === 1 ? part : foldCase(part)))
+    .join('')
+    .normalize('NFC');
+}
+
+/** Twice, because the small form of a capital may have another capital: ẞ, ß, SS. */
+function foldCase(text: string): string {
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
 export function isSection(text: string): text is Section {
@@ -114,15 +131,36 @@ const TYPE_FOLDERS = {
   principle: 'principles',
 } as const satisfies Record<Exclude<NodeType, 'organization'>, string>;
 
-/**
- * Folders from the workspace root, or from the root of a remote, to a node. It hangs on keys that never change, so
- * renaming a node moves nothing.
- */
-export function nodeFolder(place: {
+/** What a path such as kubernetes/areas/sig-network names; null for a text that is no such path. */
+export function parseNodeFolder(
+  text: string,
+): { readonly organizationKey: string; readonly type: NodeType; readonly key: string } | null {
+  const [organizationKey = '', folder, key, ...more] = text.split('/');
+  if (organizationKey === '' || more.length > 0) return null;
+  if (folder === undefined) return { organizationKey, type: 'organization', key: organizationKey };
+  const type = NODE_TYPES.find((each) => each !== 'organization' && TYPE_FOLDERS[each] === folder);
+  return type && key ? { organizationKey, type, key } : null;
+}
+
+/** A node by the keys that never change, as somebody sees it. */
+interface KeyedPlace {
   readonly type: NodeType;
   readonly sync_key: string;
+  /** Null for an organization, and for who does not see the organization. */
   readonly organization_sync_key: string | null;
-}): string {
+}
+
+/**
+ * Folders from the workspace root, or from the root of a remote, to a node. It hangs on keys that never change, so
+ * renaming a node moves nothing. Without the key of the organization it begins with the type.
+ */
+export function nodeFolder(place: KeyedPlace): string {
   if (place.type === 'organization') return place.sync_key;
-  return `${place.organization_sync_key}/${TYPE_FOLDERS[place.type]}/${place.sync_key}`;
+  const within = `${TYPE_FOLDERS[place.type]}/${place.sync_key}`;
+  return place.organization_sync_key === null ? within : `${place.organization_sync_key}/${within}`;
+}
+
+/** Whether a node belongs to an organization that whoever was told this place does not see. */
+export function isOfUnseenOrganization({ type, organization_sync_key }: Omit<KeyedPlace, 'sync_key'>): boolean {
+  return type !== 'organization' && organization_sync_key === null;
 }

@@ -1,4 +1,5 @@
 export { describeConfig } from './describe-config.js';
+export { httpPort } from './kinds.js';
 export {
   ConfigError,
   type Environment,
@@ -6,6 +7,7 @@ export {
   isWorkstation,
   type LoadedConfig,
   loadConfig,
+  unknownVariables,
 } from './load-config.js';
 export { Secret } from './secret.js';
 export { type Config, PROCESSES, type ProcessName } from './variables.js';

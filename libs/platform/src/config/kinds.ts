@@ -32,6 +32,23 @@ export function integer(min: number, max: number): Kind<number> {
   });
 }
 
+/** Ports that no browser and no `fetch` calls, by the standard that names them: a service there would be out of reach. */
+const UNCALLED_PORTS = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+]);
+const MAX_PORT = 65_535;
+
+/** A port to listen on for HTTP, or 0 for any free one. */
+export function httpPort(): Kind<number> {
+  return kind('a port from 0 to 65535 that HTTP clients call (they refuse 4190, 6000 and others)', (value) => {
+    const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+    return port <= MAX_PORT && !UNCALLED_PORTS.has(port) ? port : undefined;
+  });
+}
+
 /** A number within bounds, both included. */
 export function ratio(min: number, max: number): Kind<number> {
   return kind(`a number from ${min} to ${max}`, (value) => {

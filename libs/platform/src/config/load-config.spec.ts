@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -64,7 +64,7 @@ describe('reading the environment', () => {
       problemsOf('device-agent', { SVC_PORT: '99999', SVC_WATCH_MIRRORS: 'maybe', SVC_ALLOWED_ORIGINS: 'example.org' }),
     ).toEqual([
       'SVC_WATCH_MIRRORS: must be true or false',
-      'SVC_PORT: must be a whole number from 0 to 65535',
+      'SVC_PORT: must be a port from 0 to 65535 that HTTP clients call (they refuse 4190, 6000 and others)',
       'SVC_ALLOWED_ORIGINS: must be web origins such as https://graph.example.org, separated by commas',
     ]);
   });
@@ -82,6 +82,13 @@ describe('reading the environment', () => {
     expect(config.SVC_PORT).toBe(4011);
     expect(config.SVC_DATABASE_URL).toBeUndefined();
   });
+
+  it.each(['4190', '6000', '22', '65536', '-1', '1.5'])(
+    'refuses the port %s, at which no client would call',
+    (port) => {
+      expect(() => loadConfig('device-agent', { SVC_PORT: port })).toThrow('SVC_PORT: must be a port');
+    },
+  );
 
   it.each(PROCESSES)('starts %s on its defaults and what it requires', (process) => {
     expect(problemsOf(process, CENTRAL)).toEqual([]);
@@ -124,21 +131,43 @@ describe('secrets', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
   it('come from a file as well, without its line end [config.secrets.from-file]', () => {
-    const path = join(folder, 'password');
-    writeFileSync(path, 'hunter2\n');
+    const path = write('password', 'hunter2\n');
 
     const { config } = loadConfig('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: path });
 
     expect(config.SVC_NATS_PASSWORD?.reveal()).toBe('hunter2');
   });
 
-  it('are refused when given twice, or from a file that cannot be read', () => {
+  it('are refused when given twice [config.secrets.from-file]', () => {
     expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD: 'a', SVC_NATS_PASSWORD_FILE: '/b' })).toEqual([
       'SVC_NATS_PASSWORD: set it or SVC_NATS_PASSWORD_FILE, not both',
     ]);
-    expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: join(folder, 'missing') })).toEqual([
-      'SVC_NATS_PASSWORD_FILE: the file cannot be read (ENOENT)',
+  });
+
+  const CANNOT = 'SVC_NATS_PASSWORD_FILE: the file cannot be read:';
+  it.each([
+    ['is not there', () => join(folder, 'missing'), `${CANNOT} it is not there (ENOENT)`],
+    ['lies below a file', () => join(write('a', 'x'), 'b'), `${CANNOT} it is not there (ENOTDIR)`],
+    // What Docker makes of a file that it should mount and does not find.
+    ['is a folder', () => folder, `${CANNOT} it is a folder (EISDIR)`],
+    ['is empty', () => write('empty', '\n'), 'SVC_NATS_PASSWORD_FILE: the file is empty'],
+    ['is the secret itself', () => 'hunter2', `${CANNOT} it is not there (ENOENT)`],
+  ])('are refused from a file that %s [config.secrets.from-file, config.invalid-reported]', (_what, path, problem) => {
+    expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: path() })).toEqual([problem]);
+  });
+
+  const unprivileged = process.getuid?.() === 0 ? it.skip : it;
+  unprivileged('are refused from a file that this user may not read, which is not so for root', () => {
+    const path = write('closed', 'hunter2');
+    chmodSync(path, 0o000);
+    expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: path })).toEqual([
+      `${CANNOT} this user may not read it (EACCES)`,
     ]);
   });
 

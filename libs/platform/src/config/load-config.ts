@@ -10,6 +10,13 @@ const PREFIX = 'SVC_';
 const TEST_PREFIX = 'SVC_TEST_';
 const WORKSTATION: readonly ProcessName[] = ['device-agent', 'cli'];
 
+const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there',
+  ENOTDIR: 'it is not there',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a folder',
+};
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadedConfig {
@@ -91,14 +98,24 @@ function readText(name: VariableName, environment: Environment): string | undefi
   const path = aboutOf(name).kind.secret ? environment[`${name}_FILE`] || undefined : undefined;
   if (path === undefined) return direct;
   if (direct !== undefined) throw new Error(`${name}: set it or ${name}_FILE, not both`);
+  const text = readSecretFile(name, path).replace(/\r?\n$/, '');
+  if (text.trim() === '') throw new Error(`${name}_FILE: the file is empty`);
+  return text;
+}
+
+/** The path is not told: whoever mistakes the variable puts the secret itself there. */
+function readSecretFile(name: VariableName, path: string): string {
   try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Error(`${name}_FILE: the file cannot be read (${errorCode(error)})`, { cause: error });
+    const code = errorCode(error);
+    const reason = WHY_UNREADABLE[code] ?? 'the system refuses';
+    throw new Error(`${name}_FILE: the file cannot be read: ${reason} (${code})`, { cause: error });
   }
 }
 
-function unknownVariables(environment: Environment): string[] {
+/** The variables that look like ours and are none, each with the nearest one. */
+export function unknownVariables(environment: Environment): string[] {
   const known = VARIABLE_NAMES.flatMap((name) => (aboutOf(name).kind.secret ? [name, `${name}_FILE`] : [name]));
   return Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !known.includes(name))

@@ -1,5 +1,19 @@
 import type { z } from 'zod';
-import { flag, folder, integer, isUrl, type Kind, list, oneOf, ratio, secret, secretUrl, text, url } from './kinds.js';
+import {
+  flag,
+  folder,
+  httpPort,
+  integer,
+  isUrl,
+  type Kind,
+  list,
+  oneOf,
+  ratio,
+  secret,
+  secretUrl,
+  text,
+  url,
+} from './kinds.js';
 
 /** The processes that read the environment. */
 export const PROCESSES = ['device-agent', 'gateway', 'graph-svc', 'cli'] as const;
@@ -107,7 +121,7 @@ export const VARIABLES = {
   }),
   SVC_HOST: defaulted(text('a host name or address'), '127.0.0.1', { doc: 'Address to listen on.', usedBy: EDGES }),
   SVC_PORT: defaulted(
-    integer(0, 65_535),
+    httpPort(),
     { 'device-agent': '4011', gateway: '4010' },
     {
       doc: 'Port to listen on; 0 picks a free one.',
@@ -126,8 +140,12 @@ export const VARIABLES = {
     doc: 'Port for the same; 0 picks a free one.',
     usedBy: ['graph-svc'],
   }),
+  SVC_SHUTDOWN_DELAY_MS: defaulted(integer(0, 600_000), '10000', {
+    doc: 'Milliseconds that requests are still answered after a stop signal while /health/ready says 503, so that balancers can notice.',
+    usedBy: ['gateway'],
+  }),
   SVC_SHUTDOWN_GRACE_MS: defaulted(integer(0, 600_000), '10000', {
-    doc: 'Milliseconds that work under way gets to finish after a stop signal.',
+    doc: 'Milliseconds that work under way gets to finish after a stop signal and the delay.',
     usedBy: SERVERS,
   }),
 

@@ -37,6 +37,41 @@ describe('readiness', () => {
     expect(asked).toBe(1);
   });
 
+  it('tells who follows a dependency when its answer changes, whoever asked', async () => {
+    let isUp = true;
+    const health = new Health(createLogger({ process: 'test', level: 'fatal' }));
+    health.add('database', () => isUp);
+    const told: boolean[] = [];
+    const end = health.follow('database', (usable) => void told.push(usable));
+    isUp = false;
+    expect(await health.isUsable('database')).toBe(false);
+    expect(told).toEqual([false]);
+    isUp = true;
+    while (told.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    end();
+    isUp = false;
+    await health.isUsable('database');
+    expect(told).toEqual([false, true]);
+  });
+
+  it('answers many who ask how it is now with one more look than is under way', async () => {
+    const looks: PromiseWithResolvers<boolean>[] = [];
+    const health = new Health(createLogger({ process: 'test', level: 'fatal' }));
+    health.add('database', () => {
+      const look = Promise.withResolvers<boolean>();
+      looks.push(look);
+      return look.promise;
+    });
+    const before = health.isUsable('database');
+    const after = Array.from({ length: 100 }, () => health.isUsable('database'));
+    looks[0]?.resolve(true);
+    expect(await before).toBe(true);
+    while (looks.length < 2) await new Promise(setImmediate);
+    looks[1]?.resolve(false);
+    expect(new Set(await Promise.all(after))).toEqual(new Set([false]));
+    expect(looks).toHaveLength(2);
+  });
+
   it('ends with the stop signal', async () => {
     const health = new Health(createLogger({ process: 'test', level: 'fatal' }));
     const before = await health.ready();

@@ -8,6 +8,8 @@ export interface PoolUse {
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const PREFIX = 'workspace_graph_';
+/** Sums of gauges that are there by kind as well; by convention only counters end with `_total`. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** The numbers of one process, in Prometheus' text format. Labels take names of routes and operations, never ids. */
 export class Metrics {
@@ -32,7 +34,9 @@ export class Metrics {
 
   /** @param options.process false leaves out memory, CPU and event loop of the process */
   constructor(options: { readonly process?: boolean } = {}) {
-    if (options.process !== false) collectDefaultMetrics({ register: this.registry });
+    if (options.process === false) return;
+    collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
   }
 
   httpRequest(method: string, route: string, status: number, seconds: number): void {

@@ -1,11 +1,11 @@
 import { createLogger } from '../logging/index.js';
 import { Shutdown } from './shutdown.js';
 
-function start(graceMs: number) {
+function start(graceMs: number, announceMs = 0) {
   const lines: string[] = [];
   const exits: number[] = [];
   const logger = createLogger({ process: 'test', level: 'info', sink: { write: (line) => void lines.push(line) } });
-  const shutdown = new Shutdown({ graceMs, logger, exit: (code) => void exits.push(code) });
+  const shutdown = new Shutdown({ graceMs, announceMs, logger, exit: (code) => void exits.push(code) });
   return { shutdown, exits, lines };
 }
 
@@ -25,6 +25,45 @@ describe('stopping', () => {
 
     await expect(shutdown.begin('test')).resolves.toBe(true);
     expect(done).toEqual(['edge, stopping: true', 'requests', 'bus', 'database']);
+  });
+
+  it('announces that it leaves before it refuses anything, and the grace begins after that [edge.shutdown.announced]', async () => {
+    const { shutdown } = start(1_000, 5_000);
+    const announced = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const note = (step: string) => () => void done.push(`${step}: ${shutdown.leaving} ${shutdown.stopping}`);
+    shutdown.add('announce', 'readiness', note('readiness'));
+    shutdown.add('announce', 'balancers', () => announced.promise.then(note('balancers')));
+    shutdown.add('refuse', 'edge', note('edge'));
+    note('before')();
+    const ending = shutdown.begin('test');
+    note('meanwhile')();
+    // Longer than the grace.
+    await later(1_100);
+    announced.resolve();
+
+    await expect(ending).resolves.toBe(true);
+    expect(done).toEqual([
+      'before: false false',
+      'readiness: true false',
+      'meanwhile: true false',
+      'balancers: true false',
+      'edge: true true',
+    ]);
+  });
+
+  it('does not wait for who would look elsewhere after an error that nobody caught', async () => {
+    const { shutdown, exits } = start(1_000, 600_000);
+    const done: string[] = [];
+    shutdown.add('announce', 'readiness', () => void done.push('readiness'));
+    shutdown.add('announce', 'balancers', () => new Promise(() => undefined));
+    const stopListening = shutdown.listen();
+
+    process.emit('uncaughtException', new Error('surprise'));
+    while (exits.length === 0) await later(10);
+    stopListening();
+
+    expect([done, exits]).toEqual([['readiness'], [1]]);
   });
 
   it('does not wait beyond the grace, and closes the rest nevertheless [edge.shutdown.graceful]', async () => {

@@ -1,16 +1,18 @@
 import type { Logger } from '../logging/index.js';
 
 /**
- * What happens when a process is told to stop, in this order: `refuse` new work, let work under way end (`drain`),
- * leave the `bus`, close the `stores`, flush what is `last`.
+ * What happens when a process is told to stop, in this order: `announce` that it leaves while it still takes work,
+ * `refuse` new work, let work under way end (`drain`), leave the `bus`, close the `stores`, flush what is `last`.
  */
-export const SHUTDOWN_PHASES = ['refuse', 'drain', 'bus', 'stores', 'last'] as const;
+export const SHUTDOWN_PHASES = ['announce', 'refuse', 'drain', 'bus', 'stores', 'last'] as const;
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 export type ShutdownStep = () => void | Promise<void>;
 
 export interface ShutdownOptions {
-  /** Milliseconds that all steps up to `drain` may take together. */
+  /** Milliseconds that `refuse` and `drain` may take together. */
   readonly graceMs: number;
+  /** Milliseconds that `announce` is meant to take; none after a crash. Default 0. */
+  readonly announceMs?: number;
   readonly logger: Logger;
   /** Default: ends the process. */
   readonly exit?: (code: number) => void;
@@ -18,6 +20,7 @@ export interface ShutdownOptions {
 
 /** Milliseconds that closing connections may take beyond the grace, per phase. */
 const CLOSE_MS = 3_000;
+const CRASH = 'crash';
 const REPEATED_SIGNAL_MS = 500;
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 type Signal = keyof typeof SIGNALS;
@@ -33,6 +36,7 @@ export class Shutdown {
   private steps: readonly Step[] = [];
   private ending: Promise<boolean> | undefined;
   private hasBegun = false;
+  private hasAnnounced = false;
   private begunAtMs = 0;
   private readonly exit: (code: number) => void;
 
@@ -40,9 +44,14 @@ export class Shutdown {
     this.exit = options.exit ?? ((code) => process.exit(code));
   }
 
-  /** True from the stop signal on: take no new work. */
-  get stopping(): boolean {
+  /** True from the stop signal on: those who look for somebody to work for them should look elsewhere. */
+  get leaving(): boolean {
     return this.hasBegun;
+  }
+
+  /** True once that was announced: take no new work. */
+  get stopping(): boolean {
+    return this.hasAnnounced;
   }
 
   /** Adds a step. Steps of one phase run at the same time. Returns the function that takes it out again. */
@@ -73,7 +82,7 @@ export class Shutdown {
   }
 
   private async onSignal(signal: Signal): Promise<void> {
-    if (this.stopping) {
+    if (this.leaving) {
       // One Ctrl-C can arrive twice: from the terminal's process group and passed on by a parent.
       if (performance.now() - this.begunAtMs < REPEATED_SIGNAL_MS) return;
       return this.exit(128 + SIGNALS[signal]);
@@ -83,23 +92,24 @@ export class Shutdown {
 
   private async onCrash(error: unknown): Promise<void> {
     this.options.logger.fatal({ err: error }, 'an error was caught by nobody');
-    if (this.stopping) return;
-    await this.begin('crash');
+    if (this.leaving) return;
+    await this.begin(CRASH);
     this.exit(1);
   }
 
   private async run(reason: string): Promise<boolean> {
-    const { logger, graceMs } = this.options;
-    const startedAtMs = performance.now();
+    const { logger, graceMs, announceMs = 0 } = this.options;
     this.hasBegun = true;
-    this.begunAtMs = startedAtMs;
+    this.begunAtMs = performance.now();
     logger.info({ reason }, 'stopping');
-    let clean = true;
-    for (const phase of SHUTDOWN_PHASES) {
-      const graceLeftMs = Math.max(0, graceMs - (performance.now() - startedAtMs));
+    let clean = await this.runPhase('announce', reason === CRASH ? 0 : announceMs + CLOSE_MS);
+    this.hasAnnounced = true;
+    const graceEndsMs = performance.now() + graceMs;
+    for (const phase of SHUTDOWN_PHASES.slice(1)) {
       const isPatient = phase === 'refuse' || phase === 'drain';
-      clean = (await this.runPhase(phase, isPatient ? graceLeftMs : CLOSE_MS)) && clean;
-      if (phase === 'stores') logger.info({ clean, ms: Math.round(performance.now() - startedAtMs) }, 'stopped');
+      const withinMs = isPatient ? Math.max(0, graceEndsMs - performance.now()) : CLOSE_MS;
+      clean = (await this.runPhase(phase, withinMs)) && clean;
+      if (phase === 'stores') logger.info({ clean, ms: Math.round(performance.now() - this.begunAtMs) }, 'stopped');
     }
     return clean;
   }

@@ -9,6 +9,7 @@ import { EventHandlers } from './events/event.handlers.js';
 import { LinkHandlers } from './links/link.handlers.js';
 import { NodeHandlers } from './nodes/node.handlers.js';
 import { OverviewHandlers } from './overview/overview.handlers.js';
+import { ReferenceHandlers } from './references/reference.handlers.js';
 import { ResponsibilityHandlers } from './responsibilities/responsibility.handlers.js';
 import { SearchHandlers } from './search/search.handlers.js';
 import { SnapshotHandlers } from './snapshot/snapshot.handlers.js';
@@ -21,6 +22,7 @@ import { ImportHandlers } from './transfer/import.handlers.js';
   providers: [
     AccessHandlers,
     AccessRequestHandlers,
+    ReferenceHandlers,
     NodeHandlers,
     EdgeHandlers,
     ResponsibilityHandlers,

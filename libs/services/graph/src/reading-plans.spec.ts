@@ -1,4 +1,4 @@
-import { type Caller, getSnapshot, Relation } from '@workspace-graph/contracts';
+import { type Caller, getSnapshot, HitKind, Relation } from '@workspace-graph/contracts';
 import { LAST_ID, type Statement } from '@workspace-graph/database';
 import {
   LARGE_GRAPH,
@@ -34,7 +34,12 @@ beforeAll(async () => {
     FROM generate_series(1, 20000) i
       JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM identity."user") u ON u.place = 1 + i % 200
       JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM graph.node) n ON n.place = 1 + i % 5000`);
-  await services.database.pool.query('VACUUM ANALYZE audit.entry');
+  await services.database.pool.query(`
+    INSERT INTO file.record (id, node_id, path, path_key, size_bytes, mime_type)
+    SELECT gen_random_uuid(), n.id, 'wip/Note ' || i || '.md', 'wip/note ' || i || '.md', 7, 'text/plain'
+    FROM generate_series(1, 20000) i
+      JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM graph.node) n ON n.place = 1 + i % 5000`);
+  await services.database.pool.query('VACUUM ANALYZE audit.entry, file.record');
 }, 120_000);
 afterAll(() => services.close());
 
@@ -88,25 +93,36 @@ describe('the plan of the audit trail', () => {
 
 describe('the plan of a search', () => {
   it('finds names by their trigrams, and texts by their words only when names do not fill the page', async () => {
-    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID, null, null, true, true];
+    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID, null, null, HitKind.options];
     const byName = await seen(SEARCH, ...asked('portál'));
     expect(byName).toMatchObject({ indexes: expect.arrayContaining(['node_name_trgm_idx']), wholeTables: [] });
     expect(byName.indexes).not.toContain('event_search_idx');
     const byText = await seen(SEARCH, ...asked('zápis 1234'));
     expect(byText).toMatchObject({
-      indexes: expect.arrayContaining(['node_name_trgm_idx', 'node_search_idx', 'event_search_idx']),
+      indexes: expect.arrayContaining([
+        'node_name_trgm_idx',
+        'actor_name_trgm_idx',
+        'responsibility_search_idx',
+        'link_name_trgm_idx',
+        'record_name_trgm_idx',
+        'node_search_idx',
+        'event_search_idx',
+      ]),
       wholeTables: [],
     });
     expect(byText.blocks).toBeLessThan(2_000);
   });
 });
 
+/** That a context looks at. */
+const MOST_NODES = 500;
+
 describe('the plan of a context', () => {
   it('depends on the neighbourhood and neither on the size of an organization nor on that of the graph', async () => {
     for (const id of [graph.organizationIds[0], graph.hubId]) {
-      const plan = await seen(CONTEXT[1], id, 32_000, Relation.options, false, 140);
+      const plan = await seen(CONTEXT[1], id, 92_000, Relation.options, false, MOST_NODES, 230, 48_000);
       expect(plan.wholeTables).toEqual([]);
-      expect(plan.blocks).toBeLessThan(4_000);
+      expect(plan.blocks).toBeLessThan(20 * MOST_NODES);
     }
   });
 });

@@ -18,6 +18,8 @@ export interface Authenticated {
   readonly caller: Caller;
   /** When the credential ends, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
+  /** When it was verified, in milliseconds of `performance.now()`. */
+  readonly verifiedAtMs: number;
 }
 
 /** Every credential of the user, when `credential_id` is null. */
@@ -40,11 +42,10 @@ type Credential = InputOf<typeof authenticate>['credential'];
 
 interface Entry extends Authenticated {
   readonly credential: Credential;
-  readonly verifiedAtMs: number;
 }
 
 /** How long an answer is used without asking again. Revocation takes effect within a second even if its event is lost. */
-const FRESH_MS = 500;
+export const FRESH_MS = 500;
 /** How long a credential counts as known to the rate limit after it was verified. */
 const KNOWN_MS = 600_000;
 const MAX_ENTRIES = 10_000;
@@ -127,9 +128,16 @@ export class EdgeAuthenticator {
     } catch (error) {
       const isRefused = error instanceof ServiceError && error.code === 'UNAUTHENTICATED';
       if (isRefused) this.entries.delete(presented.key);
+      if (isRefused && error.cause !== undefined) this.tellReason(error.cause, context);
       this.parts.metrics.authentication(isRefused ? 'refused' : 'failed');
       throw error;
     }
+  }
+
+  /** To the log alone: whoever presented the credential is not helped to mend it. */
+  private tellReason(cause: unknown, { requestId }: AuthenticationContext): void {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.parts.logger.info({ request_id: requestId, reason }, 'a credential is refused');
   }
 
   private async credentialOf(presented: Presented): Promise<Credential> {
@@ -197,6 +205,6 @@ export function noCredential(authorization: string | undefined): ServiceError {
   const message =
     authorization === undefined
       ? 'This route needs a bearer token.'
-      : 'The Authorization header holds no bearer token.';
+      : 'The Authorization header holds nothing that looks like a credential: `Bearer` and a token, which begins with svc_pat_ or svc_dev_, or a JWT.';
   return new ServiceError('UNAUTHENTICATED', message);
 }

@@ -10,7 +10,7 @@ export interface EdgeParts {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly health: Health;
-  readonly shutdown: Pick<Shutdown, 'stopping'>;
+  readonly shutdown: Pick<Shutdown, 'leaving' | 'stopping'>;
 }
 
 export const EDGE_PARTS = Symbol('workspace-graph:edge-parts');

@@ -2,7 +2,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { Scope } from '@workspace-graph/contracts';
 import type { Span } from '@workspace-graph/platform';
 import type { RouteOptions } from 'fastify';
-import type { Authenticated } from './authenticator.js';
+import type { Admission } from './admission.js';
 
 /** Who may use a route: holders of a scope, or anybody. */
 export type RouteTier = Scope | 'public';
@@ -14,12 +14,16 @@ export interface EdgeRouteConfig {
   readonly streamsBody?: boolean;
   /** The handler takes bodies of other types than JSON, and reads them as a stream. */
   readonly takesBytes?: boolean;
+  /** The handler ends its streams itself when it hears that a credential has ended; nobody is asked for them meanwhile. */
+  readonly endsStreams?: boolean;
+  /** No rate limit counts its requests. */
+  readonly unlimited?: boolean;
 }
 
 /** What the edge tells the handlers of a request. */
 export interface EdgeRequest {
-  /** Null on a public route. */
-  authenticated: Authenticated | null;
+  /** Null on a public route, and until a credential is presented. */
+  admission: Admission | null;
   /** The step of the trace that this request is. */
   readonly span: Span;
 }

@@ -18,6 +18,7 @@ import { Gate } from './gate.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { OperatorsController } from './operators.controller.js';
 import { ResourceMetadataController } from './resource-metadata.controller.js';
+import { RouteTable } from './route-table.js';
 
 /** Puts the gate before every route. It must stand before the first route is registered, so it does so when it is made. */
 @Injectable()
@@ -28,12 +29,15 @@ class EdgeService implements OnModuleInit, BeforeApplicationShutdown, OnApplicat
     @Inject(EDGE_PARTS) parts: EdgeParts,
     @Inject(EdgeAuthenticator) private readonly authenticator: EdgeAuthenticator,
     @Inject(HttpAdapterHost) adapterHost: HttpAdapterHost,
+    @Inject(RouteTable) routes: RouteTable,
   ) {
     this.gate = new Gate({ ...parts, authenticator });
     const server = adapterHost.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('onRoute', refuseWithoutTier);
+    server.addHook('onRoute', routes.add);
     server.addHook('onRequest', this.gate.onRequest);
-    server.addHook('onResponse', this.gate.onResponse);
+    server.addHook('preValidation', this.gate.preValidation);
+    server.addHook('onSend', this.gate.onSend);
   }
 
   async onModuleInit(): Promise<void> {
@@ -45,6 +49,7 @@ class EdgeService implements OnModuleInit, BeforeApplicationShutdown, OnApplicat
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.gate.stop();
     await this.authenticator.stop();
   }
 }
@@ -69,6 +74,7 @@ export class EdgeModule {
         { provide: EDGE_PARTS, useValue: parts },
         { provide: BUS, useValue: bus },
         { provide: EdgeAuthenticator, useValue: authenticator },
+        RouteTable,
         { provide: APP_FILTER, useClass: ErrorFilter },
         EdgeService,
       ],

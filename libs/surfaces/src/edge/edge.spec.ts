@@ -80,10 +80,7 @@ describe('the edge', () => {
 
   it.each([
     ['/no/such/route', 'GET'],
-    ['/nodes', 'PUT'],
-    ['/', 'DELETE'],
     ['/nodes/%zz', 'GET'],
-    [`/nodes/${'a'.repeat(2_000)}`, 'GET'],
     ['/nodes//events', 'GET'],
     ['//evil.example/nodes', 'GET'],
   ])(
@@ -98,6 +95,35 @@ describe('the edge', () => {
       });
     },
   );
+
+  it.each([
+    ['/nodes', 'PUT', 'GET, HEAD, POST'],
+    ['/nodes/', 'PUT', null],
+    ['/', 'DELETE', 'GET, HEAD'],
+    [`${NODE}?x=1`, 'POST', 'DELETE, GET, HEAD, PATCH'],
+    ['/nodes:suggest', 'POST', 'GET, HEAD'],
+    ['/nodesXsuggest', 'POST', null],
+    [`${NODE}/access`, 'DELETE', 'GET, HEAD, PUT'],
+    ['/health/live', 'POST', 'GET, HEAD'],
+  ])(
+    'answers %s with another method, %s, by those that there are: %s [edge.rest.method-not-allowed]',
+    async (path, method, allowed) => {
+      const response = await edge.fetch(path, { method, token: edge.tokens.read });
+
+      expect([response.status, response.headers.get('allow')]).toEqual([allowed ? 405 : 404, allowed]);
+      expect(await response.json()).toMatchObject({ code: allowed ? 'METHOD_NOT_ALLOWED' : 'ROUTE_NOT_FOUND' });
+    },
+  );
+
+  it('refuses headers that are too long with 431', async () => {
+    const answer = await exchange(
+      edge.port,
+      `GET ${NODE} HTTP/1.1\r\nHost: 127.0.0.1:${edge.port}\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+    );
+
+    expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+    expect(answer).toContain('"code":"HEADERS_TOO_LARGE"');
+  });
 
   it('tells nobody without a credential which routes there are', async () => {
     expect((await edge.fetch('/no/such/route')).status).toBe(401);
@@ -174,6 +200,59 @@ describe('the edge', () => {
 
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
       expect(answer.includes('HOST_NOT_ALLOWED')).toBe(status === 403);
+    });
+  });
+
+  describe('the host of a request', () => {
+    const ask = (target: string, ...hosts: string[]): Promise<string> => {
+      const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+      const head = `GET ${target} HTTP/1.1\r\n${lines}Authorization: Bearer ${edge.tokens.read.text}\r\nConnection: close\r\n\r\n`;
+      return exchange(edge.port, head.replaceAll('PORT', String(edge.port)));
+    };
+    const own = '127.0.0.1:PORT';
+
+    it.each([
+      [NODE, [own, own]],
+      [NODE, [own, 'evil.example']],
+      [NODE, ['evil.example', own]],
+      [`http://evil.example${NODE}`, [own]],
+      [`http://evil.example${NODE}`, ['evil.example']],
+      [`https://evil.example${NODE}`, [own]],
+      [`http://127.0.0.1:1${NODE}`, [own]],
+      [`http://${own}@evil.example${NODE}`, [own]],
+      [`http://user:password@${own}${NODE}`, [own]],
+      [`http://${NODE}`, [own]],
+      [`ftp://${own}${NODE}`, [own]],
+      [`http://${own}${NODE}`, [own, own]],
+    ])('is one that it answers to: %s with %j is refused [edge.host.one]', async (target, hosts) => {
+      const answer = await ask(target, ...hosts);
+
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('"code":"VALIDATION_FAILED"');
+    });
+
+    it.each([
+      [`http://${own}${NODE}`, own, 200],
+      [`HTTP://LOCALHOST:PORT${NODE}`, 'localhost:PORT', 200],
+      [`https://graph.example.org${NODE}`, 'graph.example.org', 200],
+      [`http://${own}${NODE}?depth=1`, own, 200],
+      [`http://${own}${NODE}`, 'evil.example', 200],
+      [`http://${own}`, own, 200],
+      [`http://${own}/no/such/route`, own, 404],
+      [`http://${own}/nodes/../users`, own, 404],
+    ])('may be in an absolute target, which then counts: %s with %s gets %i', async (target, host, status) => {
+      expect(await ask(target, host)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    });
+
+    it('in an absolute target is the one that an origin is compared with', async () => {
+      const ofOrigin = (origin: string): Promise<string> =>
+        exchange(
+          edge.port,
+          `GET http://graph.example.org${NODE} HTTP/1.1\r\nHost: other\r\nOrigin: ${origin}\r\nAuthorization: Bearer ${edge.tokens.read.text}\r\nConnection: close\r\n\r\n`,
+        );
+
+      expect(await ofOrigin('https://graph.example.org')).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await ofOrigin('https://other')).toMatch(/^HTTP\/1\.1 403 /);
     });
   });
 
@@ -383,6 +462,33 @@ describe('for operators', () => {
 });
 
 describe('stopping', () => {
+  it('answers for a while after it says that it is not ready, and tells its clients to leave [edge.shutdown.announced]', async () => {
+    const edge = await startEdge({ dispatch: () => ANSWER });
+    const noticed = Promise.withResolvers<void>();
+    edge.shutdown.add('announce', 'readiness', () => edge.health.stop());
+    edge.shutdown.add('announce', 'balancers', () => noticed.promise);
+    edge.shutdown.add('drain', 'http', () => edge.close());
+    const look = async (path: string): Promise<unknown[]> => {
+      const response = await edge.fetch(path, { token: edge.tokens.read });
+      await response.text();
+      return [response.status, response.headers.get('connection')];
+    };
+    const before = [await look('/health/ready'), await look(NODE)];
+    const stopped = edge.shutdown.begin('test');
+    const meanwhile = [await look('/health/ready'), await look(NODE)];
+    noticed.resolve();
+    await expect(stopped).resolves.toBe(true);
+
+    expect(before).toEqual([
+      [200, 'keep-alive'],
+      [200, 'keep-alive'],
+    ]);
+    expect(meanwhile).toEqual([
+      [503, 'close'],
+      [200, 'close'],
+    ]);
+  });
+
   it('answers what runs, refuses what is new, and tells readiness at once [edge.shutdown.graceful]', async () => {
     let release = (): void => undefined;
     const edge = await startEdge({

@@ -1,9 +1,20 @@
+import { Readable } from 'node:stream';
 import { HttpException } from '@nestjs/common';
 import { LIMITS, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import type { FastifyReply } from 'fastify';
 
 const REALM = 'Bearer realm="workspace-graph"';
 const RETRY_AFTER_SECONDS = 1;
+/** Headers that tell of a content, and would tell wrong things of another one. */
+const OF_CONTENT = [
+  'accept-ranges',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'etag',
+  'last-modified',
+  'x-deck-preview',
+];
 
 /** The refusal that an error stands for; undefined for a surprise. */
 export function asRefusal(error: unknown): ServiceError | undefined {
@@ -35,8 +46,25 @@ export function routeNotFound(): ServiceError {
   return new ServiceError('ROUTE_NOT_FOUND', 'There is no such route.');
 }
 
+export function methodNotAllowed(method: string, allowed: readonly string[]): ServiceError {
+  return new ServiceError('METHOD_NOT_ALLOWED', `${method} is not allowed here; ${allowed.join(', ')} are.`, {
+    allowed,
+  });
+}
+
 /** Sends the error object with the headers that belong to its code. */
 export function sendRefusal(reply: FastifyReply, refusal: ServiceError): void {
+  reply.send(answerOf(reply, refusal));
+}
+
+/** The error object in place of an answer that is on its way out and is thrown away. */
+export function refuseInstead(reply: FastifyReply, refusal: ServiceError, payload: unknown): string {
+  if (payload instanceof Readable) payload.destroy();
+  for (const name of OF_CONTENT) reply.removeHeader(name);
+  return answerOf(reply, refusal);
+}
+
+function answerOf(reply: FastifyReply, refusal: ServiceError): string {
   const { request } = reply;
   if (refusal.code === 'UNAUTHENTICATED') {
     reply.header(
@@ -48,11 +76,8 @@ export function sendRefusal(reply: FastifyReply, refusal: ServiceError): void {
   }
   // What is left of a body that was refused would be taken for the next request.
   if (refusal.code === 'PAYLOAD_TOO_LARGE') reply.header('connection', 'close');
-  reply
-    .removeHeader('content-encoding')
-    .code(refusal.status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(refusal.toBody(request.id)));
+  reply.removeHeader('content-encoding').code(refusal.status).header('content-type', 'application/json; charset=utf-8');
+  return JSON.stringify(refusal.toBody(request.id));
 }
 
 function fromStatus(status: number | undefined): ServiceError | undefined {

@@ -1,17 +1,23 @@
-import { type Scope, ServiceError, scopeIncludes } from '@workspace-graph/contracts';
+import { type Scope, ServiceError } from '@workspace-graph/contracts';
 import { type Logger, type Metrics, parseTraceparent, type Shutdown, type Tracing } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { Admission } from './admission.js';
 import { HostList, OriginList } from './allow-lists.js';
-import { type Authenticated, type EdgeAuthenticator, noCredential } from './authenticator.js';
+import { type EdgeAuthenticator, noCredential } from './authenticator.js';
 import { type Presented, readCredential } from './credential.js';
 import type { RouteTier } from './edge-route.js';
 import type { EdgeSettings } from './edge-settings.js';
-import { asRefusal, internalError, sendRefusal } from './error-answer.js';
+import { asRefusal, internalError, refuseInstead, sendRefusal } from './error-answer.js';
 import { RateLimiter } from './rate-limiter.js';
+import { foreignTarget, isAbsolute, requireOneHost } from './request-target.js';
 import { protectiveHeaders } from './security-headers.js';
 
 /** Of a refused request: read to its end and thrown away. */
 const SMALL_BODY_BYTES = 65_536;
+/** How often requests under way are looked at. With the age of an answer that still counts, less than a second. */
+const LOOK_MS = 200;
+/** How long bytes go on to move when nobody can tell whether they still may. */
+const UNCONFIRMED_MS = 5_000;
 
 export interface GateParts {
   readonly settings: EdgeSettings;
@@ -19,7 +25,7 @@ export interface GateParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  readonly shutdown: Pick<Shutdown, 'stopping'>;
+  readonly shutdown: Pick<Shutdown, 'leaving' | 'stopping'>;
 }
 
 /** What a page of an allowed origin may send and see. */
@@ -41,17 +47,23 @@ export class Gate {
   /** What is being answered. */
   private readonly open = new Set<FastifyReply>();
 
+  private readonly stops: (() => void)[];
+
   constructor(private readonly parts: GateParts) {
-    const { settings } = parts;
+    const { settings, authenticator } = parts;
     this.hosts = new HostList(settings);
     this.origins = new OriginList(settings);
     this.limiter = new RateLimiter(settings);
     this.headers = protectiveHeaders(settings);
+    const looks = setInterval(() => this.look(), LOOK_MS).unref();
+    this.stops = [authenticator.onEnded(() => this.look()), () => clearInterval(looks)];
   }
 
   readonly onRequest = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     this.open.add(reply);
+    reply.raw.once('close', () => this.close(request, reply));
     reply.headers(this.headers).header('x-request-id', request.id);
+    if (this.parts.shutdown.leaving) reply.header('connection', 'close');
     this.begin(request);
     try {
       const presented = this.admit(request, reply);
@@ -59,16 +71,48 @@ export class Gate {
       const tier = tierOf(request);
       if (tier === 'public') return done();
       if (!presented) throw noCredential(request.headers.authorization);
-      const known = this.parts.authenticator.fresh(presented.key);
-      if (!known) return this.verify({ request, reply, done, presented, tier });
-      enter(request, known, tier);
+      if (request.edge) request.edge.admission = this.admissionOf(request, presented, tier);
     } catch (error) {
       return this.refuse(request, reply, error);
     }
-    return done();
+    return this.confirm(request, reply, done);
   };
 
-  readonly onResponse = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  /** A body can take minutes to arrive, and what was true when its head came may be over. */
+  readonly preValidation = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void =>
+    this.confirm(request, reply, done);
+
+  /**
+   * So can the work: whose credential has ended meanwhile gets no answer of it. The outcome of a change is told, though:
+   * it was carried out, and may be what has ended the credential.
+   */
+  readonly onSend = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error?: Error | null, payload?: unknown) => void,
+  ): void => {
+    const admission = request.edge?.admission;
+    if (!admission?.isKnown || !onlyReads(request)) return done(null, payload);
+    this.confirmed(admission, (refusal) => {
+      if (!refusal || isPassing(refusal, admission)) return done(null, payload);
+      admission.end(refusal);
+      return done(null, refuseInstead(reply, refusal, payload));
+    });
+  };
+
+  /** Stops looking after requests under way. */
+  stop(): void {
+    for (const stop of this.stops) stop();
+  }
+
+  /** Lets every connection end with the answer that is under way on it; an idle one would hold the process up. */
+  closeConnections(): void {
+    for (const reply of this.open) if (!reply.raw.headersSent) reply.header('connection', 'close');
+  }
+
+  /** Tells of a request that is over, whoever ended it. */
+  private close(request: FastifyRequest, reply: FastifyReply): void {
     this.open.delete(reply);
     const route = request.routeOptions.url ?? 'unknown';
     const { statusCode: status, elapsedTime: ms } = reply;
@@ -76,7 +120,7 @@ export class Gate {
     this.parts.metrics.httpRequest(method, route, status, ms / 1_000);
     edge?.span.set('http.response.status_code', status);
     edge?.span.end(status >= 500 ? { code: String(status), isFault: true } : undefined);
-    const caller = edge?.authenticated?.caller;
+    const caller = edge?.admission?.isKnown ? edge.admission.caller : undefined;
     const isQuiet = request.routeOptions.config.tier === 'public' && status < 400;
     this.parts.logger[isQuiet ? 'debug' : 'info'](
       {
@@ -85,16 +129,26 @@ export class Gate {
         route,
         status,
         ms: Math.round(ms * 10) / 10,
+        ...(reply.raw.writableFinished ? {} : { cut_off: true }),
         ...(caller ? { user_id: caller.user_id, credential_id: caller.credential_id } : {}),
       },
       'request',
     );
-    done();
-  };
+  }
 
-  /** Lets every connection end with the answer that is under way on it; an idle one would hold the process up. */
-  closeConnections(): void {
-    for (const reply of this.open) if (!reply.raw.headersSent) reply.header('connection', 'close');
+  /** Ends requests under way that have lost what they rest on. */
+  private look(): void {
+    for (const reply of this.open) {
+      const { edge, routeOptions } = reply.request;
+      const admission = edge?.admission;
+      if (!admission?.isKnown || routeOptions.config.endsStreams) continue;
+      this.confirmed(admission, (refusal) => {
+        if (!refusal || isPassing(refusal, admission) || !this.open.has(reply)) return;
+        admission.end(refusal);
+        // What has not begun to be sent is refused when it does.
+        if (reply.raw.headersSent && onlyReads(reply.request)) reply.raw.destroy();
+      });
+    }
   }
 
   private begin(request: FastifyRequest): void {
@@ -105,7 +159,7 @@ export class Gate {
       : {};
     const name = tracing.enabled ? `${request.method} ${request.routeOptions.url ?? 'unknown'}` : '';
     const span = tracing.start(name, { kind: 'server', attributes, ...(parent ? { parent } : {}) });
-    request.edge = { authenticated: null, span };
+    request.edge = { admission: null, span };
     // Handlers that hand the header on continue this step's trace.
     if (span.traceparent !== undefined) request.headers.traceparent = span.traceparent;
   }
@@ -114,15 +168,15 @@ export class Gate {
   private admit(request: FastifyRequest, reply: FastifyReply): Presented | null {
     const { authorization, host, origin } = request.headers;
     const presented = authorization === undefined ? null : readCredential(authorization);
-    this.limit(request, presented);
+    if (!request.routeOptions.config.unlimited) this.limit(request, presented);
+    requireOneHost(request.raw, request.originalUrl);
     if (!this.hosts.allows(host, request.socket.localPort)) {
+      if (isAbsolute(request.originalUrl)) throw foreignTarget();
       throw new ServiceError('HOST_NOT_ALLOWED', 'The service does not answer to this host name.');
     }
     if (origin !== undefined) this.admitOrigin(origin, host ?? '', reply);
-    if (this.parts.shutdown.stopping && tierOf(request) !== 'public') {
-      reply.header('connection', 'close');
+    if (this.parts.shutdown.stopping && tierOf(request) !== 'public')
       throw new ServiceError('SERVICE_UNAVAILABLE', 'This process is shutting down.');
-    }
     return presented;
   }
 
@@ -147,47 +201,60 @@ export class Gate {
     reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED);
   }
 
-  private verify({ request, reply, done, presented, tier }: Verification): void {
+  private admissionOf(request: FastifyRequest, presented: Presented, tier: Scope): Admission {
     const { traceparent } = request.edge?.span ?? {};
-    this.parts.authenticator
-      .verify(presented, { requestId: request.id, ...(traceparent ? { traceparent } : {}) })
-      .then((authenticated) => enter(request, authenticated, tier))
-      .then(
-        () => done(),
-        (error: unknown) => this.refuse(request, reply, error),
-      );
+    const context = { requestId: request.id, ...(traceparent ? { traceparent } : {}) };
+    return new Admission({ authenticator: this.parts.authenticator, presented, tier, context });
+  }
+
+  private confirm(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    const admission = request.edge?.admission;
+    if (!admission) return done();
+    this.confirmed(admission, (refusal) => (refusal ? this.refuse(request, reply, refusal) : done()));
+  }
+
+  /** Tells the refusal, or nothing when all holds; at once where nobody need be asked. */
+  private confirmed(admission: Admission, tell: (refusal?: ServiceError) => void): void {
+    const refuse = (error: unknown): void => tell(this.refusalOf(error, admission.requestId));
+    let isKnown: boolean;
+    try {
+      isKnown = admission.confirmKnown();
+    } catch (error) {
+      return refuse(error);
+    }
+    if (isKnown) return tell();
+    admission.confirm().then(() => tell(), refuse);
   }
 
   private refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-    const refusal = asRefusal(error) ?? internalError(error);
+    const refusal = this.refusalOf(error, request.id);
     if (refusal.code === 'UNAUTHENTICATED' && request.headers.authorization !== undefined)
       this.limiter.failed(request.ip);
-    if (refusal.code === 'INTERNAL')
-      this.parts.logger.error({ request_id: request.id, err: error }, 'a request failed unexpectedly');
-    // Nothing of the body was read. A caller who is still sending a small one gets to read the refusal; a large one is not waited for.
-    if (announcesLargeBody(request)) reply.header('connection', 'close');
+    // A caller who is still sending a small body gets to read the refusal; a large one is not waited for.
+    if (!request.raw.complete && announcesLargeBody(request)) reply.header('connection', 'close');
     sendRefusal(reply, refusal);
+  }
+
+  private refusalOf(error: unknown, requestId: string): ServiceError {
+    const refusal = asRefusal(error) ?? internalError(error);
+    if (refusal.code === 'INTERNAL')
+      this.parts.logger.error({ request_id: requestId, err: error }, 'a request failed unexpectedly');
+    return refusal;
   }
 }
 
-interface Verification {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly done: HookHandlerDoneFunction;
-  readonly presented: Presented;
-  readonly tier: Scope;
+function onlyReads({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Nobody could tell, and that not for long. */
+function isPassing({ retryable, code }: ServiceError, { ageMs }: Admission): boolean {
+  return (retryable || code === 'INTERNAL') && ageMs < UNCONFIRMED_MS;
 }
 
 /** An unknown route tells nobody without a credential that it is unknown. */
 function tierOf(request: FastifyRequest): RouteTier {
   return request.is404 ? 'read' : (request.routeOptions.config.tier ?? 'manage');
-}
-
-function enter(request: FastifyRequest, authenticated: Authenticated, tier: Scope): void {
-  if (!scopeIncludes(authenticated.caller.scope, tier)) {
-    throw new ServiceError('FORBIDDEN', `This needs the scope ${tier}.`, { required_scope: tier });
-  }
-  if (request.edge) request.edge.authenticated = authenticated;
 }
 
 function announcesLargeBody({ headers }: FastifyRequest): boolean {

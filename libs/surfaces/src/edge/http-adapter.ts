@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { type ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { LIMITS, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Connections } from './connections.js';
 import type { EdgeSettings } from './edge-settings.js';
 import { asRefusal, routeNotFound, sendRefusal } from './error-answer.js';
 import { acceptJsonBodies } from './json-body.js';
 import { requestIdOf } from './request-id.js';
+import { rewriteTarget } from './request-target.js';
 import { protectiveHeaders } from './security-headers.js';
 import { endStalledBodies } from './stalled-body.js';
 
@@ -15,7 +17,8 @@ import { endStalledBodies } from './stalled-body.js';
 const HEADERS_MS = 60_000;
 const STALLED_BODY_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
-const MAX_PARAM_LENGTH = 500;
+/** Of a path that names a node, each of its characters as up to four encoded bytes. */
+const MAX_PARAM_LENGTH = 12 * LIMITS.pathLength;
 
 /** The HTTP server as the edge wants it: `NestFactory.create(Module, new EdgeHttpAdapter(settings), …)`. */
 export class EdgeHttpAdapter extends FastifyAdapter {
@@ -25,6 +28,7 @@ export class EdgeHttpAdapter extends FastifyAdapter {
       trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
       genReqId: (request: IncomingMessage) => requestIdOf(request.headers),
       requestIdHeader: false,
+      rewriteUrl: rewriteTarget,
       // The time of a body depends on its route; see `endStalledBodies`.
       requestTimeout: 0,
       http: { headersTimeout: HEADERS_MS },
@@ -39,6 +43,7 @@ export class EdgeHttpAdapter extends FastifyAdapter {
     });
     const server = this.getInstance();
     server.decorateRequest('edge', null);
+    Connections.follow(server.server);
     endStalledBodies(server, settings.stalledBodyMs ?? STALLED_BODY_MS);
     acceptJsonBodies(server);
   }
@@ -47,6 +52,14 @@ export class EdgeHttpAdapter extends FastifyAdapter {
   override registerParserMiddleware(): void {
     return undefined;
   }
+}
+
+function malformed({ code }: NodeJS.ErrnoException): ServiceError {
+  return code === 'HPE_HEADER_OVERFLOW'
+    ? new ServiceError('HEADERS_TOO_LARGE', `The headers are longer than ${maxHeaderSize} bytes.`, {
+        limit_bytes: maxHeaderSize,
+      })
+    : validationFailed([{ path: '', message: 'The request is not valid HTTP.' }]);
 }
 
 /** Answers what is not HTTP, on the bare socket. */
@@ -59,7 +72,7 @@ function refuseMalformed(
     socket.destroy();
     return;
   }
-  const refusal: ServiceError = validationFailed([{ path: '', message: 'The request is not valid HTTP.' }]);
+  const refusal = malformed(error);
   const requestId = randomUUID();
   const body = JSON.stringify(refusal.toBody(requestId));
   const lines = Object.entries({
@@ -70,6 +83,6 @@ function refuseMalformed(
     connection: 'close',
   });
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
   );
 }

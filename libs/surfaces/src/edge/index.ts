@@ -1,3 +1,4 @@
+export { admissionOf } from './admission.js';
 export {
   type Authenticated,
   type AuthenticationContext,

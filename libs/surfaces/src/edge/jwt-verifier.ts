@@ -1,22 +1,17 @@
-import { SCOPES, type Scope, ServiceError } from '@workspace-graph/contracts';
+import { OidcCredential, SCOPES, ServiceError } from '@workspace-graph/contracts';
 import { isLoopback } from '@workspace-graph/platform';
-import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FlattenedJWSInput,
+  type JWSHeaderParameters,
+  type JWTPayload,
+  jwtVerify,
+  type RemoteJWKSet,
+} from 'jose';
 import { z } from 'zod';
 import type { OidcSettings } from './edge-settings.js';
-
-/** What a verified JWT says of its bearer. */
-export interface OidcClaims {
-  readonly kind: 'oidc';
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name: string;
-  readonly groups: string[];
-  readonly scope: Scope;
-  /** ISO 8601. */
-  readonly issued_at: string;
-  /** ISO 8601. */
-  readonly expires_at: string;
-}
 
 /** Durations in milliseconds. */
 export interface ProviderTimes {
@@ -36,11 +31,14 @@ export const PROVIDER_TIMES: ProviderTimes = {
   backoffMs: 1_000,
 };
 const CLOCK_TOLERANCE_SECONDS = 5;
+/** An issue further ahead would keep everything that the provider says until then from counting. */
+const ISSUED_AHEAD_SECONDS = 60;
 const MAX_GROUPS = 1_000;
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** jose throws one of these when it could not get keys; everything else is the token's fault. */
-const PROVIDER_FAULTS = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC']);
+/** What jose says when it got no keys, and when it has them and none is for a token. */
+const NO_KEYS: readonly string[] = ['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC'];
+const NO_KEY_OF_TOKEN: readonly string[] = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JOSE_NOT_SUPPORTED'];
 
 /** Verifies JWTs of an OpenID Connect provider against the keys it publishes. */
 export class JwtVerifier {
@@ -53,10 +51,10 @@ export class JwtVerifier {
   ) {}
 
   /** @throws ServiceError UNAUTHENTICATED, FORBIDDEN for a bearer without any scope, SERVICE_UNAVAILABLE without the provider's keys */
-  async verify(jwt: string): Promise<OidcClaims> {
+  async verify(jwt: string): Promise<OidcCredential> {
     const { issuer, audience, algorithms } = this.settings;
     try {
-      const { payload } = await jwtVerify(jwt, async (header, token) => (await this.keySet())(header, token), {
+      const { payload } = await jwtVerify(jwt, (header, token) => this.keyFor(header, token), {
         issuer,
         audience,
         algorithms: [...algorithms],
@@ -65,7 +63,17 @@ export class JwtVerifier {
       });
       return claimsOf(payload, this.settings);
     } catch (error) {
-      throw error instanceof ServiceError ? error : asRefusal(error);
+      throw error instanceof ServiceError ? error : refused(error);
+    }
+  }
+
+  private async keyFor(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<RemoteJWKSet> {
+    const keys = await this.keySet();
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (error instanceof ServiceError || isOfToken(error, keys)) throw error;
+      throw providerUnavailable(error);
     }
   }
 
@@ -111,29 +119,45 @@ export class JwtVerifier {
   }
 }
 
-function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSettings): OidcClaims {
-  const { iss = '', sub = '', iat = 0, exp = 0 } = payload;
+/** @throws Error that says which claim cannot be */
+function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSettings): OidcCredential {
+  const { iss, sub, iat = 0, exp = 0 } = payload;
+  if (iat > Date.now() / 1_000 + ISSUED_AHEAD_SECONDS) throw new Error('"iat" claim timestamp lies in the future');
   const names = [payload.name, payload.preferred_username, payload.email, sub];
   const groups = groupsOf(payload, groupsClaim);
   const scope = SCOPES.findLast((candidate) => scopeGroups[candidate].some((group) => groups.includes(group)));
-  if (!scope) throw new ServiceError('FORBIDDEN', 'None of your groups gives access.', { required_scope: 'read' });
-  return {
+  const claims = OidcCredential.safeParse({
     kind: 'oidc',
     issuer: iss,
     subject: sub,
-    name: names.find((name): name is string => typeof name === 'string' && name.trim() !== '') ?? sub,
+    name: names.find((name): name is string => typeof name === 'string' && name.trim() !== '') ?? '',
     groups,
-    scope,
-    issued_at: new Date(iat * 1_000).toISOString(),
-    expires_at: new Date(exp * 1_000).toISOString(),
-  };
+    scope: scope ?? 'read',
+    issued_at: timeText(iat),
+    expires_at: timeText(exp),
+  });
+  if (!claims.success)
+    throw new Error(claims.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  if (!scope) throw new ServiceError('FORBIDDEN', 'None of your groups gives access.', { required_scope: 'read' });
+  return claims.data;
+}
+
+/** What is no time stays a number, and is refused as that. */
+function timeText(seconds: number): string {
+  const time = new Date(seconds * 1_000);
+  return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
 }
 
 /** A claim of that very name, else the one at that dotted path; a single text is a list of one. */
 function groupsOf(payload: JWTPayload, claim: string): string[] {
   const value = claim in payload ? payload[claim] : claim.split('.').reduce<unknown>(member, payload);
   const groups = typeof value === 'string' ? [value] : value;
-  return Array.isArray(groups) ? groups.filter((group) => typeof group === 'string').slice(0, MAX_GROUPS) : [];
+  return Array.isArray(groups) ? groups.filter(isText).slice(0, MAX_GROUPS) : [];
+}
+
+/** Halves of characters would all be stored as the same one. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
 }
 
 function member(value: unknown, name: string): unknown {
@@ -142,11 +166,16 @@ function member(value: unknown, name: string): unknown {
     : undefined;
 }
 
-function asRefusal(error: unknown): ServiceError {
-  const code = error instanceof errors.JOSEError ? error.code : undefined;
-  if (code === undefined || PROVIDER_FAULTS.has(code)) return providerUnavailable(error);
-  const message = code === 'ERR_JWT_EXPIRED' ? 'The credential has expired.' : 'The credential is not valid.';
-  return new ServiceError('UNAUTHENTICATED', message, undefined, { cause: error });
+/** Whether the keys are there and none of them fits or can be used, so that it is the token that cannot be trusted. */
+function isOfToken(error: unknown, keys: RemoteJWKSet): boolean {
+  const code = error instanceof errors.JOSEError ? error.code : '';
+  return NO_KEY_OF_TOKEN.includes(code) || (keys.fresh && !NO_KEYS.includes(code));
+}
+
+/** Whatever else stands in the way of a token is its own fault; the cause says it to the log. */
+function refused(cause: unknown): ServiceError {
+  const message = cause instanceof errors.JWTExpired ? 'The credential has expired.' : 'The credential is not valid.';
+  return new ServiceError('UNAUTHENTICATED', message, undefined, { cause });
 }
 
 function providerUnavailable(cause?: unknown): ServiceError {

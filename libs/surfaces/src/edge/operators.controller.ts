@@ -15,7 +15,7 @@ export class OperatorsController {
   ) {}
 
   @Get('health/live')
-  @EdgeRoute({ tier: 'public' })
+  @EdgeRoute({ tier: 'public', unlimited: true })
   live(): { readonly status: string } {
     return { status: 'ok' };
   }

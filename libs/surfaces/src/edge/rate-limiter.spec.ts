@@ -82,4 +82,17 @@ describe('the rate limit', () => {
     expect(await anonymous.at(-1)?.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(known.status).toBe(404);
   });
+
+  it('never holds back who asks whether the process is alive [edge.health.live-unlimited]', async () => {
+    const edge = await startEdge({ settings: { requestsPerMinute: 5 } });
+    const wrong = { token: `svc_pat_${'A'.repeat(43)}` };
+    for (let count = 0; count < 10; count += 1) await edge.fetch(PATH, wrong);
+    const refused = [await edge.fetch(PATH), await edge.fetch(PATH, wrong), await edge.fetch('/health/ready', wrong)];
+    const alive = [];
+    for (let count = 0; count < 20; count += 1) alive.push(await edge.fetch('/health/live', count % 2 ? wrong : {}));
+    await edge.close();
+
+    expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
+    expect(new Set(alive.map(({ status }) => status))).toEqual(new Set([200]));
+  });
 });

@@ -2,13 +2,16 @@ import { ServiceError } from '@workspace-graph/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Longest time for the body of a route that takes it as a whole. */
-const WHOLE_BODY_MS = 600_000;
+const WHOLE_BODY_MS = 120_000;
+/** A body that is read as a stream has so long, and more for each byte that has arrived: about 4 KB a second must come. */
+const STREAMED_BODY_MS = 600_000;
+const STREAMED_MS_PER_BYTE = 1 / 4;
 /** A standstill is noticed at most this part of the limit too late. */
 const LOOKS_PER_LIMIT = 4;
 
 /**
  * Ends requests whose client sends nothing more of a body that it announced. Routes that read the body as a stream may
- * take as long as bytes arrive; all others have a total time.
+ * take long when much arrives; all others have a total time.
  */
 export function endStalledBodies(server: FastifyInstance, stalledMs: number): void {
   server.addHook('onRequest', (request, _reply, done) => {
@@ -19,9 +22,11 @@ export function endStalledBodies(server: FastifyInstance, stalledMs: number): vo
 
 function watch({ raw, routeOptions }: FastifyRequest, stalledMs: number): void {
   const { streamsBody, takesBytes } = routeOptions.config;
-  const endMs = streamsBody || takesBytes ? Number.POSITIVE_INFINITY : performance.now() + WHOLE_BODY_MS;
-  let seenBytes = raw.socket.bytesRead;
-  let movedMs = performance.now();
+  const [mostMs, msPerByte] = streamsBody || takesBytes ? [STREAMED_BODY_MS, STREAMED_MS_PER_BYTE] : [WHOLE_BODY_MS, 0];
+  const startMs = performance.now();
+  const startBytes = raw.socket.bytesRead;
+  let seenBytes = startBytes;
+  let movedMs = startMs;
   const timer = setInterval(() => {
     if (raw.complete) return clearInterval(timer);
     const nowMs = performance.now();
@@ -29,7 +34,8 @@ function watch({ raw, routeOptions }: FastifyRequest, stalledMs: number): void {
     // Bytes that wait to be read are the client's proof: it is this process that is slow.
     if (bytesRead !== seenBytes || raw.readableLength > 0) movedMs = nowMs;
     seenBytes = bytesRead;
-    if (nowMs - movedMs >= stalledMs || nowMs >= endMs) raw.destroy(stalled());
+    const isSlow = nowMs - startMs >= mostMs + (bytesRead - startBytes) * msPerByte;
+    if (nowMs - movedMs >= stalledMs || isSlow) raw.destroy(stalled());
   }, stalledMs / LOOKS_PER_LIMIT);
   timer.unref();
   raw.once('close', () => clearInterval(timer));

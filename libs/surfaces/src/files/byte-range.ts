@@ -20,9 +20,3 @@ export function rangeAsked(header: string | undefined, sizeBytes: number): ByteR
     size_bytes: sizeBytes,
   });
 }
-
-/** Whether a list of ETags, as If-None-Match has it, names this one. */
-export function namesTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((item) => ['*', tag, `W/${tag}`].includes(item.trim()));
-}

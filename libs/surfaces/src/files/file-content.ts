@@ -38,6 +38,9 @@ export interface WriteContentOptions {
  * FILE_NOT_FOUND, NATIVE_FORMAT.
  */
 export interface FileContent {
+  /** Resolves while the caller may read, or write, the content of the node; looked at again while bytes move. */
+  confirm(nodeId: string, level: 'read' | 'write', envelope: Envelope): Promise<void>;
+
   /**
    * Opens a file; with `raw`, the bytes of a presentation bundle instead of its preview.
    * @throws ServiceError also UNSUPPORTED_MEDIA_TYPE, for a bundle that cannot be read

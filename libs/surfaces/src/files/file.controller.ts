@@ -13,11 +13,14 @@ import {
 } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { admissionOf } from '../edge/admission.js';
 import { EdgeRoute } from '../edge/edge-route.js';
-import { bodyStream } from '../rest/arriving-body.js';
+import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
+import { tagMatched } from '../rest/conditions.js';
+import { OperationCalls } from '../rest/operation-calls.js';
 import { coerceQuery, coercionsOf } from '../rest/query-coercion.js';
 import { callerOf, sendJson } from '../rest/rest-invoker.js';
-import { namesTag, rangeAsked } from './byte-range.js';
+import { rangeAsked } from './byte-range.js';
 import { contentHeaders, isTextType } from './content-headers.js';
 import {
   type ByteRange,
@@ -43,16 +46,20 @@ const READ_COERCIONS = coercionsOf(ReadQuery);
 /** The bytes of one file, read in ranges and replaced on a condition, in constant memory. */
 @Controller('nodes/:node_id/file')
 export class FileController {
-  constructor(@Inject(FILE_CONTENT) private readonly content: FileContent) {}
+  constructor(
+    @Inject(FILE_CONTENT) private readonly content: FileContent,
+    @Inject(OperationCalls) private readonly calls: OperationCalls,
+  ) {}
 
   /** HEAD too: the router answers it with the same handler. */
   @Get()
   @EdgeRoute({ tier: 'read' })
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const nodeId = nodeIdOf(request);
+    const nodeId = await nodeIdOf(request, this.calls);
     const { path, raw } = queryOf(ReadQuery, coerceQuery(READ_COERCIONS, request.query as Record<string, string>));
     const options = { raw, signal: request.signal };
     const content = await this.content.open({ nodeId, path }, options, envelopeOf(request));
+    restOnNode(request, this.content, { nodeId, level: 'read' });
     try {
       await answer(content, request, reply);
     } catch (error) {
@@ -77,9 +84,13 @@ export class FileController {
   }
 
   private async store(request: FastifyRequest) {
-    const target: ContentTarget = { nodeId: nodeIdOf(request), ...queryOf(WriteQuery, request.query) };
+    const target: ContentTarget = {
+      nodeId: await nodeIdOf(request, this.calls),
+      ...queryOf(WriteQuery, request.query),
+    };
     const ifMatch = conditionOf(request);
-    const bytes = bodyStream(request, LIMITS.uploadBytes);
+    restOnNode(request, this.content, { nodeId: target.nodeId, level: 'write' });
+    const bytes = confirmedAtEnd(bodyStream(request, LIMITS.uploadBytes), admissionOf(request));
     const options = { text: isTextType(request.headers['content-type']) };
     const envelope = envelopeOf(request);
     if (ifMatch === null)
@@ -102,9 +113,21 @@ export function envelopeOf(request: FastifyRequest): Envelope {
   };
 }
 
-/** @throws ServiceError VALIDATION_FAILED */
-export function nodeIdOf({ params }: FastifyRequest): string {
-  return queryOf(z.strictObject({ node_id: Id }), params).node_id;
+/** The request ends when its caller may no longer read, or write, the content of the node. */
+export function restOnNode(
+  request: FastifyRequest,
+  content: FileContent,
+  { nodeId, level }: { readonly nodeId: string; readonly level: 'read' | 'write' },
+): void {
+  admissionOf(request).restOn(() => content.confirm(nodeId, level, envelopeOf(request)));
+}
+
+/** The node that the path of the request names. @throws ServiceError VALIDATION_FAILED, NODE_NOT_FOUND */
+export async function nodeIdOf(request: FastifyRequest, calls: OperationCalls): Promise<string> {
+  const named = request.params as Readonly<Record<string, unknown>>;
+  // Without the signal of the request: that of one with a body ends as soon as the body was read.
+  const input = await calls.withIds(named, { request, caller: callerOf(request), options: {} });
+  return queryOf(z.strictObject({ node_id: Id }), input).node_id;
 }
 
 /** Lets a connection end on which the rest of a long body would still have to arrive. */
@@ -122,7 +145,7 @@ async function answer(content: OpenContent, request: FastifyRequest, reply: Fast
   const { headers, method } = request;
   if (content.kind === 'no-preview') return answerNoPreview(content, request, reply);
   const tag = `"${content.sha256}"`;
-  if (namesTag(headers['if-none-match'], tag)) {
+  if (tagMatched(headers['if-none-match'], tag) !== undefined) {
     await content.close();
     return void (await reply.code(HttpStatus.NOT_MODIFIED).headers(contentHeaders(content)).send());
   }

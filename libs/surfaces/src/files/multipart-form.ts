@@ -7,6 +7,7 @@ const LIMITS_OF_A_FORM = { fields: 20, fieldSize: 20_000, files: 100, parts: 120
 
 /** A file of a form. Its bytes end only once it is certain that it arrived whole and nothing wrong follows it. */
 export interface FormFile {
+  /** As it was sent: it may be a path. */
   readonly filename: string;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
@@ -109,7 +110,7 @@ async function* wholeOf(stream: Readable, arrived: Promise<void>): AsyncGenerato
 
 function parserOf(contentType: string): BusboyInstance {
   try {
-    return new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS_OF_A_FORM });
+    return new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS_OF_A_FORM, preservePath: true });
   } catch (error) {
     throw malformed('The Content-Type has no boundary.', error);
   }

@@ -1,3 +1,5 @@
+import { qualityValues } from '../rest/quality-values.js';
+
 const TEXTS = {
   cs: {
     title: 'Náhled není k dispozici',
@@ -26,12 +28,7 @@ export function noPreviewPage(acceptLanguage: string | undefined): string {
 }
 
 function languageOf(header = ''): Language {
-  const asked = header.split(',').map((item) => {
-    const [tag = '', ...parameters] = item.split(';').map((piece) => piece.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    return { language: tag.split('-')[0] ?? '', weight: weight === undefined ? 1 : Number(weight) };
-  });
-  const known = asked.filter(({ language, weight }) => Object.hasOwn(TEXTS, language) && weight > 0);
-  const [best] = known.toSorted((one, other) => other.weight - one.weight);
-  return best?.language === 'cs' ? 'cs' : 'en';
+  const weightOf = (language: Language): number =>
+    Math.max(0, ...[...qualityValues(header)].map(([tag, weight]) => (tag.split('-')[0] === language ? weight : 0)));
+  return weightOf('cs') > weightOf('en') ? 'cs' : 'en';
 }

@@ -14,12 +14,13 @@ import {
 import { parseSubpath, portabilityProblem, segmentProblem } from '@workspace-graph/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { admissionOf } from '../edge/admission.js';
 import { EdgeRoute } from '../edge/edge-route.js';
-import { bodyStream } from '../rest/arriving-body.js';
+import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 import { callIdOf } from '../rest/call-id.js';
 import { OperationCalls } from '../rest/operation-calls.js';
 import { callerOf, sendJson } from '../rest/rest-invoker.js';
-import { envelopeOf, leaveUnread, nodeIdOf, queryOf } from './file.controller.js';
+import { envelopeOf, leaveUnread, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
 import { FILE_CONTENT, type FileContent } from './file-content.js';
 import { type FormFields, type FormFile, readForm } from './multipart-form.js';
 
@@ -72,14 +73,17 @@ export class UploadController {
     if ('node_id' in body) throw validationFailed([{ path: 'node_id', message: 'is given by the path' }]);
     const caller = callerOf(request);
     const callId = callIdOf(request.headers['idempotency-key'], caller, createFile.name);
-    const input = { ...body, node_id: nodeIdOf(request) } as Parameters<typeof this.calls.call<typeof createFile>>[1];
+    const input = { ...body, node_id: await nodeIdOf(request, this.calls) } as Parameters<
+      typeof this.calls.call<typeof createFile>
+    >[1];
     return this.calls.call(createFile, input, { request, caller, callId });
   }
 
   private async fromForm(request: FastifyRequest, contentType: string): Promise<TrackedFile | { files: Uploaded[] }> {
-    const nodeId = nodeIdOf(request);
+    const nodeId = await nodeIdOf(request, this.calls);
     const uploaded: Uploaded[] = [];
     const refusals: ServiceError[] = [];
+    restOnNode(request, this.content, { nodeId, level: 'write' });
     await readForm(bodyStream(request, LIMITS.uploadBytes), contentType, async (file, fields) => {
       try {
         const created = await this.take(request, nodeId, file, named(fields, uploaded.length));
@@ -100,13 +104,18 @@ export class UploadController {
     fields: FormFields,
   ): Promise<TrackedFile> {
     const path = pathOf(filename, queryOf(UploadFields, Object.fromEntries(fields)));
-    return this.content.create({ nodeId, path }, bytes, { text: false }, envelopeOf(request));
+    const confirmed = confirmedAtEnd(bytes, admissionOf(request));
+    return this.content.create({ nodeId, path }, confirmed, { text: false }, envelopeOf(request));
   }
 }
 
 /** @throws ServiceError VALIDATION_FAILED that names the field */
 function pathOf(ownName: string, { filename = ownName, section, subpath }: z.output<typeof UploadFields>): string {
   const name = filename.normalize('NFC');
+  if (/[/\\]/.test(name))
+    throw validationFailed([
+      { path: 'filename', message: 'is a path; send the name alone, and its folder in subpath' },
+    ]);
   const problem = segmentProblem(name) ?? portabilityProblem(name);
   if (problem !== null) throw validationFailed([{ path: 'filename', message: problem }]);
   if (subpath === null) return `${section}/${name}`;
@@ -123,7 +132,14 @@ function named(fields: FormFields, before: number): FormFields {
 
 /** What is wrong with the whole request, and not with one file of it. */
 function endsAll({ code }: ServiceError): boolean {
-  return ['NODE_NOT_FOUND', 'FORBIDDEN', 'NO_MIRROR', 'REQUEST_CANCELLED', 'PAYLOAD_TOO_LARGE'].includes(code);
+  return [
+    'NODE_NOT_FOUND',
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'NO_MIRROR',
+    'REQUEST_CANCELLED',
+    'PAYLOAD_TOO_LARGE',
+  ].includes(code);
 }
 
 function answerOf(uploaded: Uploaded[], [refusal]: readonly ServiceError[]): TrackedFile | { files: Uploaded[] } {

@@ -1,4 +1,5 @@
-import { LIMITS, MaxTokens, type Operation, RawJson, readInput } from '@workspace-graph/contracts';
+import { MaxTokens, type Operation, RawJson, readInput } from '@workspace-graph/contracts';
+import { estimateTokens } from '@workspace-graph/domain';
 import { z } from 'zod';
 import { shortenAnswer } from './shorten-answer.js';
 
@@ -14,17 +15,6 @@ type Ask = (input: Arguments) => Promise<unknown>;
 /** What every reading tool takes beside the input of its operation. */
 export const BUDGET_INPUT = { max_tokens: MaxTokens };
 const Budget = z.object(BUDGET_INPUT);
-/** What it answers beside the output of its operation when not all of it fitted. */
-export const BUDGET_OUTPUT = {
-  left_out: z
-    .object({
-      shortened: z.array(z.string()).describe('Texts and lists that are told in part.'),
-      how_to_get: z.string(),
-    })
-    .optional()
-    .describe('Absent when everything is told.'),
-};
-
 const ATTEMPTS = 4;
 /** Items of the last answer are asked for again up to this share: the cursor after them may be longer. */
 const FILL = 0.9;
@@ -45,16 +35,16 @@ export function answerOf(reply: unknown): ToolAnswer {
  */
 export async function askWithin(operation: Operation, given: Arguments, ask: Ask): Promise<ToolAnswer> {
   const { max_tokens: asked, ...input } = given;
-  const mostBytes = tokensOf(asked) * LIMITS.bytesPerToken;
+  const mostTokens = mostTokensOf(asked);
   const whole = answerOf(await ask(input));
-  if (bytesOf(whole) <= mostBytes) return whole;
-  const hint = hintOf(operation);
+  if (tokensOf(whole) <= mostTokens) return whole;
+  const frame = { left_out: { shortened: [], how_to_get: hintOf(operation) } };
   // Room for what says that something was left out.
-  const room = mostBytes - Buffer.byteLength(JSON.stringify({ left_out: { shortened: [], how_to_get: hint } }));
+  const room = mostTokens - estimateTokens(JSON.stringify(frame));
   const fewer = 'limit' in operation.input.shape ? await askForFewer(whole, { input, ask, room }) : whole;
   const { value, shortened } =
-    bytesOf(fewer) <= room ? { value: fewer.value, shortened: [] } : shortenAnswer(fewer.value, room);
-  return answerOf({ ...(value as object), left_out: { shortened, how_to_get: hint } });
+    tokensOf(fewer) <= room ? { value: fewer.value, shortened: [] } : shortenAnswer(fewer.value, room);
+  return answerOf({ ...(value as object), left_out: { shortened, how_to_get: hintOf(operation, value) } });
 }
 
 async function askForFewer(
@@ -63,20 +53,22 @@ async function askForFewer(
 ): Promise<ToolAnswer> {
   let answer = whole;
   let limit = longestList(whole.value);
-  for (let attempt = 0; attempt < ATTEMPTS && limit > 1 && bytesOf(answer) > room; attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS && limit > 1 && tokensOf(answer) > room; attempt += 1) {
     limit = itemsWithin(answer.value, room * FILL);
     answer = answerOf(await ask({ ...input, limit }));
   }
   return answer;
 }
 
-function tokensOf(asked: unknown): number {
+function mostTokensOf(asked: unknown): number {
   return readInput(Budget, { max_tokens: asked }).max_tokens;
 }
 
-function hintOf({ input, mcp }: Operation): string {
+/** How to get the rest; of an answer without a cursor there is no next page. */
+function hintOf({ input, mcp }: Operation, answer: unknown = { next_cursor: '' }): string {
+  const hasMore = typeof (answer as { next_cursor?: unknown }).next_cursor === 'string';
   const ways = [
-    'cursor' in input.shape ? 'the next page by next_cursor' : '',
+    'cursor' in input.shape && hasMore ? 'the next page by next_cursor' : '',
     'offset' in input.shape ? 'the rest by offset' : '',
     mcp?.more ?? '',
     'a larger max_tokens',
@@ -89,7 +81,7 @@ function itemsWithin(value: unknown, room: number): number {
   let [low, high] = [1, Math.max(1, longestList(value) - 1)];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (bytesOf(answerOf(withFewer(value, middle))) <= room) low = middle;
+    if (tokensOf(answerOf(withFewer(value, middle))) <= room) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -105,6 +97,6 @@ function longestList(value: unknown): number {
   return Math.max(0, ...lists.map(({ length }) => length));
 }
 
-function bytesOf({ text }: ToolAnswer): number {
-  return Buffer.byteLength(text);
+function tokensOf({ text }: ToolAnswer): number {
+  return estimateTokens(text);
 }

@@ -243,5 +243,5 @@ describe('the MCP endpoint', () => {
       }),
       { numRuns: 1_000 },
     );
-  }, 30_000);
+  }, 180_000);
 });

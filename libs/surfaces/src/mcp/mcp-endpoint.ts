@@ -2,7 +2,7 @@ import { isLegacyRequest, preloadSchemas } from '@modelcontextprotocol/server';
 import { ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
+import { admissionOf, asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
 import { MalformedRequest } from './answers.js';
 import { type Connection, runAs } from './connection.js';
 import { isStream, sendStream, sendWhole } from './delivery.js';
@@ -18,7 +18,7 @@ import type { StreamHub } from './stream-hub.js';
 const TICK_MS = 1_000;
 
 export interface McpEndpointParts {
-  readonly authenticator: Pick<EdgeAuthenticator, 'authenticate' | 'onEnded'>;
+  readonly authenticator: Pick<EdgeAuthenticator, 'onEnded'>;
   readonly nodes: NodeWatch;
   readonly hub: StreamHub;
   readonly createServer: CreateServer;
@@ -46,8 +46,8 @@ export class McpEndpoint {
         for (const listener of this.endListeners) listener(sessionId);
       },
     };
-    this.legacy = new SessionLane((watching) => createServer('legacy', watching), nodes, options);
-    this.modern = new StatelessLane(() => createServer('modern'), hub, nodes, options);
+    this.legacy = new SessionLane((watching) => createServer(watching), nodes, options);
+    this.modern = new StatelessLane(() => createServer(), hub, nodes, options);
   }
 
   /** What is open at the moment. */
@@ -86,7 +86,7 @@ export class McpEndpoint {
   async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     let exchange: Exchange | undefined;
     try {
-      exchange = this.exchanges.begin(await this.identify(request));
+      exchange = this.exchanges.begin(this.identify(request));
       const response = await this.serve(exchange, request, reply);
       if (exchange.revoked) throw new ServiceError('UNAUTHENTICATED', 'The credential has ended.');
       await this.deliver(response, exchange, reply);
@@ -106,12 +106,11 @@ export class McpEndpoint {
     sendRefusal(reply, refusal);
   }
 
-  /** The edge has looked at the credential, but a body can take minutes to arrive: it may have ended meanwhile. */
-  private async identify(request: FastifyRequest): Promise<Connection> {
+  private identify(request: FastifyRequest): Connection {
     if (this.closing) throw new ServiceError('SERVICE_UNAVAILABLE', 'This process is shutting down.');
-    const { authorization, traceparent } = request.headers;
+    const { traceparent } = request.headers;
     const trace = { requestId: request.id, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
-    const { caller, expiresAtMs } = await this.parts.authenticator.authenticate(authorization, trace);
+    const { caller, expiresAtMs } = admissionOf(request).credential;
     const home = homeNodeOf(request.query);
     return { ...trace, expiresAtMs, watching: [], caller: { ...caller, via: 'mcp', home_node_id: home } };
   }

@@ -25,6 +25,8 @@ const PATH = '/mcp';
 export interface McpModuleOptions {
   /** Operations that become tools; every one unless told. */
   readonly operations?: readonly Operation[];
+  /** Operations that this workspace can only refuse: their tools answer why, and no agent is told of them. */
+  readonly unlisted?: readonly Operation[];
   readonly settings?: Partial<McpSettings>;
   /** What the endpoint serves. Default: every operation with an MCP binding as a tool, the guides and the nodes as resources. */
   readonly serve?: (hub: StreamHub) => CreateServer;
@@ -37,7 +39,7 @@ export class McpService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly settings: McpSettings;
 
   constructor(
-    @Inject(MCP_OPTIONS) { settings, serve, operations = [...OPERATIONS.values()] }: McpModuleOptions,
+    @Inject(MCP_OPTIONS) { settings, serve, operations = [...OPERATIONS.values()], unlisted = [] }: McpModuleOptions,
     @Inject(EDGE_PARTS) { bus, logger, metrics }: EdgeParts,
     @Inject(EdgeAuthenticator) authenticator: EdgeAuthenticator,
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
@@ -45,7 +47,8 @@ export class McpService implements OnModuleInit, BeforeApplicationShutdown {
     this.settings = { ...DEFAULT_MCP_SETTINGS, ...settings };
     const nodes = new NodeWatch(bus, this.settings.watchDelayMs);
     const hub = new StreamHub(nodes);
-    const createServer = serve ? serve(hub) : productServers(bus, { version: this.settings.version, operations });
+    const tools = new ToolTable(operations, unlisted);
+    const createServer = serve ? serve(hub) : productServers(bus, tools, this.settings.version);
     this.endpoint = new McpEndpoint({ authenticator, nodes, hub, createServer, settings: this.settings, logger });
     metrics.watch('mcp_sessions', 'Open MCP sessions.', () => this.counts.sessions);
     metrics.watch('mcp_streams', 'Open MCP streams.', () => this.counts.streams);
@@ -84,10 +87,7 @@ export class McpModule {
   }
 }
 
-function productServers(
-  bus: Bus,
-  { version, operations }: { version: string; operations: readonly Operation[] },
-): CreateServer {
-  const servers = new ProtocolServers(new ToolTable(operations), bus, version);
-  return (era, watching) => servers.create(era, watching);
+function productServers(bus: Bus, tools: ToolTable, version: string): CreateServer {
+  const servers = new ProtocolServers(tools, bus, version);
+  return (watching) => servers.create(watching);
 }

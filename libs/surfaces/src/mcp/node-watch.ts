@@ -79,6 +79,11 @@ export class NodeWatch {
     };
   }
 
+  /** Looks at the nodes of these URIs for a watcher who hears again, and tells what has changed since they last did. */
+  lookAgain(uris: Iterable<string>): void {
+    this.note([...uris].flatMap((uri) => nodeIdOf(uri) ?? []));
+  }
+
   private note(nodeIds: Iterable<string>): void {
     for (const nodeId of nodeIds) {
       if (this.watches.has(nodeId)) this.pending.add(nodeId);

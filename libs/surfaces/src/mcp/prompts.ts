@@ -45,7 +45,12 @@ export function findPrompt(name: string): Prompt | undefined {
 /** @throws ProtocolError InvalidParams for an unknown prompt or a missing argument */
 export function getPrompt(name: string, args: Readonly<Record<string, string>>): GetPromptResult {
   const entry = PROMPTS.find((candidate) => candidate.prompt.name === name);
-  if (!entry) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+  if (!entry) {
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Unknown prompt: ${name}. prompts/list tells what there is.`,
+    );
+  }
   for (const argument of entry.prompt.arguments ?? []) {
     if (argument.required && !args[argument.name]) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Prompt ${name} needs the argument ${argument.name}`);

@@ -1,4 +1,4 @@
-import { type McpServer, Server, type ServerOptions } from '@modelcontextprotocol/server';
+import type { McpServer, Server, ServerOptions } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { Completions } from './completions.js';
 import { currentConnection, type WatchedNode } from './connection.js';
@@ -7,8 +7,9 @@ import { instructionsFor } from './instructions.js';
 import type { OperationBus } from './operation-bus.js';
 import { getPrompt, listPrompts } from './prompts.js';
 import { Resources } from './resources.js';
-import { type Era, ToolCalls } from './tool-calls.js';
+import { ToolCalls } from './tool-calls.js';
 import type { ToolTable } from './tool-table.js';
+import { WordedServer } from './worded-server.js';
 
 /** Keeps what a session of a handshake protocol watches. */
 export interface Watching {
@@ -16,8 +17,8 @@ export interface Watching {
   unwatch(uri: string): void;
 }
 
-/** Makes the protocol server of a session (legacy) or of one request (modern). */
-export type CreateServer = (era: Era, watching?: Watching) => Server | McpServer;
+/** Makes the protocol server of a session, which watches, or of one request of the newest protocol. */
+export type CreateServer = (watching?: Watching) => Server | McpServer;
 
 const CACHE_HINTS: ServerOptions['cacheHints'] = {
   'server/discover': { ttlMs: 60_000, cacheScope: 'private' },
@@ -53,12 +54,12 @@ export class ProtocolServers {
     };
   }
 
-  create(era: Era, watching?: Watching): Server {
-    const server = new Server(
+  create(watching?: Watching): Server {
+    const server = new WordedServer(
       { name: 'workspace-graph', title: 'Workspace Graph', version: this.version },
       this.options,
     );
-    this.serveTools(server, era);
+    this.serveTools(server);
     this.serveResources(server);
     if (watching) this.serveWatching(server, watching);
     server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts() }));
@@ -69,7 +70,7 @@ export class ProtocolServers {
     return server;
   }
 
-  private serveTools(server: Server, era: Era): void {
+  private serveTools(server: Server): void {
     server.setRequestHandler('tools/list', () => ({
       tools: [...this.table.listFor(currentConnection().caller.scope)],
     }));
@@ -78,7 +79,6 @@ export class ProtocolServers {
         name: params.name,
         arguments: params.arguments ?? {},
         signal: ctx.mcpReq.signal,
-        era,
       }),
     );
   }

@@ -36,8 +36,8 @@ export class Session implements Watching, Watcher {
     this.holder = holderOf(connection.caller);
     this.scope = connection.caller.scope;
     this.transport = new SessionTransport({
-      sessionIdGenerator: () => this.id,
-      enableJsonResponse: options.jsonReplies,
+      sessionId: () => this.id,
+      jsonReplies: options.jsonReplies,
       keepAliveMs: options.keepAliveMs,
     });
   }
@@ -72,9 +72,13 @@ export class Session implements Watching, Watcher {
     return this.transport.handleRequest(request, { parsedBody });
   }
 
-  /** Keeps the session from counting as idle while a stream is open. Returns the function that ends this. */
+  /**
+   * Keeps the session from counting as idle while a stream is open, which hears of what has changed while there was none.
+   * Returns the function that ends this.
+   */
   holdOpen(): () => void {
     this.streams += 1;
+    this.nodes.lookAgain(this.watched.keys());
     return () => {
       this.streams -= 1;
       this.lastUsedMs = Date.now();
@@ -100,6 +104,7 @@ export class Session implements Watching, Watcher {
   unwatch(uri: string): void {
     this.watched.get(uri)?.();
     this.watched.delete(uri);
+    this.transport.forget(uri);
   }
 
   changed(uri: string): void {

@@ -1,3 +1,5 @@
+import { estimateTokens } from '@workspace-graph/domain';
+
 type Json = null | boolean | number | string | Json[] | Members;
 interface Members {
   readonly [name: string]: Json;
@@ -41,14 +43,14 @@ const ELLIPSIS = '…';
 
 /**
  * Cuts all texts and lists of an answer to the same measure, the largest with which it and the places told have at most
- * so many bytes as JSON; names, ids and numbers stay. A list that loses items no longer counts as complete. The items of a page stay: its
+ * so many tokens as JSON; names, ids and numbers stay. A list that loses items no longer counts as complete. The items of a page stay: its
  * cursor leads past all of them.
  */
-export function shortenAnswer(answer: unknown, mostBytes: number): Shortened {
+export function shortenAnswer(answer: unknown, mostTokens: number): Shortened {
   let best: Shortened = { value: answer, shortened: [] };
   for (const measure of MEASURES) {
     best = cutTo(answer, measure);
-    if (Buffer.byteLength(JSON.stringify(best)) <= mostBytes) break;
+    if (estimateTokens(JSON.stringify(best)) <= mostTokens) break;
   }
   return best;
 }

@@ -1,20 +1,23 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { type ErrorBody, ServiceError, scopeIncludes } from '@workspace-graph/contracts';
+import {
+  type ErrorBody,
+  type OutputOf,
+  resolveReferences,
+  ServiceError,
+  scopeIncludes,
+} from '@workspace-graph/contracts';
+import { type AskForIds, withIds } from '../references/named-ids.js';
 import { answerOf, askWithin, type ToolAnswer } from './answer-budget.js';
 import { currentConnection, envelopeOf } from './connection.js';
 import type { OperationBus } from './operation-bus.js';
 import type { ToolEntry, ToolTable } from './tool-table.js';
-
-/** `legacy`: protocols with a handshake. `modern`: the ones without. */
-export type Era = 'legacy' | 'modern';
 
 export interface ToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Aborted when the client gives the call up or the connection ends. */
   readonly signal: AbortSignal;
-  readonly era: Era;
 }
 
 /** Carries tool calls out as operations on the bus. */
@@ -25,26 +28,39 @@ export class ToolCalls {
   ) {}
 
   /**
-   * Answers with the output as structured content and as compact JSON text. A refusal is a result with `isError`
-   * whose text is the error object.
+   * Answers with the output as structured content and as compact JSON text. A refusal is a result with `isError` that
+   * carries the error object in the same two forms.
    * @throws ProtocolError InvalidParams for a tool that does not exist
    */
   async call(call: ToolCall): Promise<CallToolResult> {
     const entry = this.table.find(call.name);
-    if (!entry) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name}`);
+    if (!entry)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `Unknown tool: ${call.name}. tools/list tells what there is.`,
+      );
     const connection = currentConnection();
     try {
       requireScope(entry);
       const { operation } = entry;
+      const options = { signal: call.signal };
+      const askForIds: AskForIds = async (references) => {
+        const found = await this.bus.call(
+          resolveReferences,
+          { references: [...references] },
+          envelopeOf(connection),
+          options,
+        );
+        return (found as OutputOf<typeof resolveReferences>).ids;
+      };
+      const given = await withIds(call.arguments, askForIds);
       const ask = (input: ToolCall['arguments']): Promise<unknown> =>
-        this.bus.call(operation, input, envelopeOf(connection), { signal: call.signal });
-      const answer = entry.isBudgeted
-        ? await askWithin(operation, call.arguments, ask)
-        : answerOf(await ask(call.arguments));
+        this.bus.call(operation, input, envelopeOf(connection), options);
+      const answer = entry.isBudgeted ? await askWithin(operation, given, ask) : answerOf(await ask(given));
       return success(answer);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return refusal(error.toBody(connection.requestId), call.era);
+      return refusal(error.toBody(connection.requestId));
     }
   }
 }
@@ -60,8 +76,6 @@ function success({ value, text }: ToolAnswer): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent: value };
 }
 
-function refusal(body: ErrorBody, era: Era): CallToolResult {
-  const result: CallToolResult = { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
-  // Clients of the handshake protocols hold structured content against the output schema even when the call failed.
-  return era === 'modern' ? { ...result, structuredContent: { ...body } } : result;
+function refusal(body: ErrorBody): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: { ...body } };
 }

@@ -1,54 +1,80 @@
+import { Id, Timestamp } from '@workspace-graph/contracts';
 import { z } from 'zod';
+import { inToolNames } from './tool-words.js';
 
-export type JsonSchema = Record<string, unknown>;
+type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema (draft 2020-12) of a tool's arguments. */
-export function inputSchemaOf(schema: z.ZodObject): JsonSchema {
-  return portable(z.toJSONSchema(schema, { io: 'input' }));
+/** What every tool means by these, whatever the other surfaces say of them. */
+const SHARED_WORDS: Readonly<Record<string, string>> = {
+  expected_version: 'The version you read.',
+  limit: 'Most items.',
+  cursor: 'next_cursor of the page before.',
+};
+/** What only a validator needs. The service holds every input against the whole schema and says what is wrong. */
+const NOISE = [
+  '$schema',
+  'pattern',
+  'additionalProperties',
+  'propertyNames',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+] as const;
+/** Said by the name of the field, or by its format. */
+const SELF_EVIDENT = new Set([Id, Timestamp].map(({ description }) => description));
+
+/** JSON Schema (draft 2020-12) of a tool's arguments: names, types, values, and what an agent must know besides. */
+export function inputSchemaOf(schema: z.ZodObject): JsonSchema & { readonly type: 'object' } {
+  const { required, properties } = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
+  const fields = Object.entries(properties as Record<string, JsonSchema>);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, fieldOf(name, field)])),
+    ...(Array.isArray(required) && required.length > 0 ? { required } : {}),
+  };
 }
 
-/** JSON Schema (draft 2020-12) of a tool's structured result. Further fields may be added later. */
-export function outputSchemaOf(schema: z.ZodType): JsonSchema {
-  return portable(
-    z.toJSONSchema(schema, {
-      io: 'output',
-      reused: 'ref',
-      override: ({ jsonSchema }) => {
-        delete jsonSchema.additionalProperties;
-      },
-    }),
-  );
+function fieldOf(name: string, field: JsonSchema): JsonSchema {
+  const words = SHARED_WORDS[name];
+  return lean(words ? { ...field, description: words } : field);
 }
 
-function portable({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {
-  simplify(schema);
-  return schema;
+function lean(schema: JsonSchema): JsonSchema {
+  const entries = Object.entries(withoutNull(schema)).filter(([key, value]) => isTold(key, value));
+  return Object.fromEntries(entries.map(([key, value]) => [key, leanPart(key, value)]));
 }
 
-/**
- * Leaves out what costs an agent's context and tells it nothing, and what not every client understands: Unicode
- * patterns, and several types in one place.
- */
-function simplify(schema: JsonSchema): void {
-  delete schema['pattern'];
-  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
-  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
-  if (Array.isArray(schema['type'])) {
-    schema['anyOf'] = schema['type'].map((type: unknown) => ({ type }));
-    delete schema['type'];
+function isTold(key: string, value: unknown): boolean {
+  if (key === 'format') return value !== 'uuid';
+  if (key === 'description') return !SELF_EVIDENT.has(value as string);
+  if (key === 'default') return !isEmpty(value);
+  return !NOISE.some((word) => word === key);
+}
+
+/** What is left out by a caller who says nothing. */
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+function leanPart(key: string, value: unknown): unknown {
+  if (key === 'properties') {
+    const fields = Object.entries(value as Record<string, JsonSchema>);
+    return Object.fromEntries(fields.map(([name, field]) => [name, fieldOf(name, field)]));
   }
-  for (const part of partsOf(schema)) simplify(part);
+  if (key === 'description') return inToolNames(value as string);
+  if (key === 'items') return lean(value as JsonSchema);
+  if (key === 'anyOf') return (value as JsonSchema[]).map(lean);
+  return value;
 }
 
-/** The schemas within a schema. Below `properties` and `$defs` the keys are names. */
-function partsOf(schema: JsonSchema): readonly JsonSchema[] {
-  const { properties, $defs, items, additionalProperties, propertyNames, anyOf, allOf, oneOf, prefixItems } = schema;
-  const named = [properties, $defs].flatMap((group) => (isSchema(group) ? Object.values(group) : []));
-  const single = [items, additionalProperties, propertyNames];
-  const lists = [anyOf, allOf, oneOf, prefixItems].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
-  return [...named, ...single, ...lists].filter(isSchema);
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Null is no value of its own where it is what a caller means by saying nothing. Not every client reads lists of types. */
+function withoutNull({ type, anyOf, ...schema }: JsonSchema): JsonSchema {
+  const all = Array.isArray(type) ? type.map((one: unknown) => ({ type: one })) : (anyOf as JsonSchema[] | undefined);
+  if (!all) return type === undefined ? schema : { type, ...schema };
+  const told = schema['default'] === null ? all.filter((one) => one['type'] !== 'null') : all;
+  const [only, ...others] = told;
+  return only && others.length === 0 ? { ...only, ...schema } : { anyOf: told, ...schema };
 }

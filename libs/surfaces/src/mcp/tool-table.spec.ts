@@ -33,6 +33,29 @@ describe('the tools', () => {
     expect(told.sort()).toMatchSnapshot();
   });
 
+  it('are destructive by the definition of the protocol: all that change something, but for those that only add [mcp.tools.annotations]', () => {
+    const changing = table.all().filter(({ tool: { annotations } }) => !annotations?.readOnlyHint);
+    const adding = changing.filter(({ tool: { annotations } }) => annotations?.destructiveHint === false);
+    expect(adding.map(({ tool: { name } }) => name).sort()).toEqual([
+      'svc_add_data_source',
+      'svc_add_responsibility',
+      'svc_add_tool',
+      'svc_adopt_files',
+      'svc_connect',
+      'svc_create_actor',
+      'svc_create_file',
+      'svc_create_node',
+      'svc_log',
+      'svc_mirror',
+      'svc_request_access',
+    ]);
+    for (const {
+      tool: { annotations },
+    } of table.all()) {
+      if (annotations?.readOnlyHint) expect(annotations.destructiveHint).toBe(false);
+    }
+  });
+
   it('are listed by scope, each scope including the weaker ones', () => {
     const sizes = (['read', 'write', 'manage'] as const).map((scope) => table.listFor(scope).length);
     expect(sizes).toEqual([...sizes].sort((a, b) => a - b));
@@ -40,21 +63,21 @@ describe('the tools', () => {
     expect(table.listFor('read')).toBe(table.listFor('read'));
   });
 
-  it('cost an agent little: schemas carry no patterns and no empty bounds', () => {
-    const text = JSON.stringify(table.all().map((entry) => entry.tool));
-    expect(text).not.toContain('"pattern"');
-    expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
-    const inputs = JSON.stringify(
-      table.all().map(({ tool: { name, description, inputSchema } }) => ({ name, description, inputSchema })),
+  it('speak of each other by the names that an agent calls', () => {
+    const told = JSON.stringify(
+      table.all().map(({ tool: { description, inputSchema } }) => [description, inputSchema]),
     );
-    expect(Buffer.byteLength(inputs)).toBeLessThan(45_056);
+    for (const { name, mcp } of OPERATIONS.values()) {
+      if (mcp && name.includes('_')) expect(told).not.toMatch(new RegExp(`[ (]${name}\\b`));
+    }
+    expect(told).toContain('svc_restore_node brings its former lifecycle back');
   });
 
   it.each([
     ['no scope', { tier: undefined }, 'declares no scope'],
     ['the scope of our own processes', { tier: 'internal' } as const, 'declares no scope'],
     ['no word on what it does', { doc: ' ' }, 'says nothing'],
-    ['a result that is no object', { output: z.array(z.string()) }, 'must be objects'],
+    ['a result that is no object', { output: z.array(z.string()) }, 'must be an object'],
   ])('stop the process from starting when one has %s [mcp.tools.scope-declared]', (_what, change, message) => {
     expect(() => new ToolTable([tool(change)])).toThrow(message);
   });

@@ -1,8 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { type Operation, SCOPES, type Scope, scopeIncludes, type Tier } from '@workspace-graph/contracts';
 import { z } from 'zod';
-import { BUDGET_INPUT, BUDGET_OUTPUT, isBudgeted } from './answer-budget.js';
-import { inputSchemaOf, outputSchemaOf } from './tool-schema.js';
+import { BUDGET_INPUT, isBudgeted } from './answer-budget.js';
+import { inputSchemaOf } from './tool-schema.js';
+import { inToolNames } from './tool-words.js';
 
 /** One tool: what a client is told about it, and the operation behind it. */
 export interface ToolEntry {
@@ -19,7 +20,10 @@ export class ToolTable {
   private readonly lists: ReadonlyMap<Scope, readonly Tool[]>;
 
   /** @throws Error for a tool without a scope, declared twice, without a word on what it does, or with a result that is no object */
-  constructor(operations: Iterable<Operation>) {
+  constructor(
+    operations: Iterable<Operation>,
+    private readonly unlisted: readonly Operation[] = [],
+  ) {
     for (const operation of operations) {
       if (operation.mcp) this.add(entryOf(operation, operation.mcp.tool));
     }
@@ -30,8 +34,9 @@ export class ToolTable {
     return this.entries.size;
   }
 
+  /** The tools that agents are told of. */
   all(): readonly ToolEntry[] {
-    return [...this.entries.values()];
+    return [...this.entries.values()].filter(({ operation }) => !this.unlisted.includes(operation));
   }
 
   find(name: string): ToolEntry | undefined {
@@ -60,12 +65,8 @@ function entryOf(operation: Operation, name: string): ToolEntry {
   if (!operation.doc.trim()) throw new Error(`Tool ${name} says nothing about what it does`);
   const budgeted = isBudgeted(operation);
   const { input, output } = operation;
-  const inputSchema = inputSchemaOf(budgeted ? input.extend(BUDGET_INPUT) : input);
-  const outputSchema = outputSchemaOf(
-    budgeted && output instanceof z.ZodObject ? output.extend(BUDGET_OUTPUT) : output,
-  );
-  if (!isObject(inputSchema) || !isObject(outputSchema))
-    throw new Error(`Input and output of tool ${name} must be objects`);
+  if (z.toJSONSchema(output, { io: 'output' }).type !== 'object')
+    throw new Error(`The result of tool ${name} must be an object`);
   return {
     operation,
     scope: scopeOf(operation.tier, name),
@@ -73,12 +74,11 @@ function entryOf(operation: Operation, name: string): ToolEntry {
     tool: {
       name,
       title: operation.mcp?.title,
-      description: operation.doc,
-      inputSchema,
-      outputSchema,
+      description: inToolNames(operation.doc),
+      inputSchema: inputSchemaOf(budgeted ? input.extend(BUDGET_INPUT) : input),
       annotations: {
         readOnlyHint: operation.readOnly,
-        destructiveHint: operation.mcp?.destructive ?? false,
+        destructiveHint: !operation.readOnly && !operation.mcp?.additive,
         idempotentHint: operation.idempotent,
         openWorldHint: false,
       },
@@ -90,10 +90,6 @@ function scopeOf(tier: Tier | undefined, name: string): Scope {
   const scope = SCOPES.find((candidate) => candidate === tier);
   if (!scope) throw new Error(`Tool ${name} declares no scope`);
   return scope;
-}
-
-function isObject(schema: Record<string, unknown>): schema is Record<string, unknown> & { type: 'object' } {
-  return schema['type'] === 'object';
 }
 
 /** Whether there are tools for the folders of nodes; a central workspace has none, its devices do. */

@@ -5,7 +5,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * The identity of a call. A client that repeats a request with the same Idempotency-Key gets the same one, so a change
- * is applied once; keys of different credentials and operations never meet.
+ * is applied once; keys of different credentials and operations never meet. Whether the kept reply may still be told is
+ * decided where it is kept.
  * @throws ServiceError VALIDATION_FAILED
  */
 export function callIdOf(key: string | string[] | undefined, caller: Caller, operation: string): string {

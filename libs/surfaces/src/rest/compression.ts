@@ -12,6 +12,7 @@ import {
   gzipSync,
   type ZlibOptions,
 } from 'node:zlib';
+import { qualityValues } from './quality-values.js';
 
 export type Encoding = 'br' | 'gzip';
 
@@ -79,14 +80,10 @@ function* pieces(text: string): Generator<Buffer> {
   }
 }
 
+/** The encoding with the greatest weight; none where plain is given a greater one. */
 function choose(header: string): Encoding | undefined {
-  const weights = new Map<string, number>();
-  for (const part of header.split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    weights.set(name, weight === undefined ? 1 : Number(weight));
-  }
-  const accepts = (name: string): boolean => (weights.get(name) ?? weights.get('*') ?? 0) > 0;
-  const encodings: readonly Encoding[] = ['br', 'gzip'];
-  return encodings.find(accepts);
+  const weights = qualityValues(header);
+  const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
+  const best: Encoding = weightOf('br') >= weightOf('gzip') ? 'br' : 'gzip';
+  return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined;
 }

@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import { type ObjectSchema, type Operation, RawJson, validationFailed } from '@workspace-graph/contracts';
 import { z } from 'zod';
 import { readMember } from './json-member.js';
 
-const VERSION_TAG = /^(?:W\/)?"([1-9]\d{0,14})"$/;
+/** A version, and in the answer of a reading the hash of that answer, which nobody need know for a change. */
+const VERSION_TAG = /^(?:W\/)?"([1-9]\d{0,14})(?:\.[\w-]+)?"$/;
 const ANY_TAG = /^(?:W\/)?"([^"]*)"$/;
+const HASH_LENGTH = 16;
 const TAG_CHARACTERS = /^[\x21\x23-\x7e]*$/;
 const MAX_TAG_LENGTH = 200;
 
@@ -34,10 +37,33 @@ export function versionAsked(header: string): number | undefined {
   return Number(version);
 }
 
-/** The tag that If-None-Match names; undefined for several or none, which gets the whole answer. */
+/** The tag that If-None-Match names, when it is one alone. */
 export function tagAsked(header: string): string | undefined {
   const tag = ANY_TAG.exec(header.trim())?.[1];
   return tag !== undefined && tag.length <= MAX_TAG_LENGTH ? tag : undefined;
+}
+
+/** The tag of an If-None-Match header that is this one, strong or weak; for `*` any is. */
+export function tagMatched(header: string | undefined, tag: string): string | undefined {
+  if (header?.trim() === '*') return tag;
+  const opaque = (item: string): string => item.replace(/^W\//, '');
+  return header
+    ?.split(',')
+    .map((item) => item.trim())
+    .find((item) => opaque(item) === opaque(tag));
+}
+
+/** The same tag for a representation that is not byte for byte the same, such as a compressed one. */
+export function weakTag(tag: string): string {
+  return tag.startsWith('W/') ? tag : `W/${tag}`;
+}
+
+/**
+ * The ETag of what is read. The version of a record does not grow with everything that is told beside it, so a hash of the
+ * answer is added.
+ */
+export function tagOfReading(version: string, json: string | Uint8Array): string {
+  return `${version.slice(0, -1)}.${hash('sha256', json, 'base64url').slice(0, HASH_LENGTH)}"`;
 }
 
 /** The ETag of an answer. */

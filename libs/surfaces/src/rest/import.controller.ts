@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import { Controller, HttpStatus, Inject, Post, Req, Res } from '@nestjs/common';
 import { LIMITS, putImportPart, RawJson, readInput, runImport, validationFailed } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { admissionOf } from '../edge/admission.js';
 import { EdgeRoute } from '../edge/edge-route.js';
 import { unsupportedMediaType } from '../edge/error-answer.js';
 import { bodyStream } from './arriving-body.js';
@@ -26,11 +27,11 @@ export class ImportController {
   @Post('import')
   @EdgeRoute({ tier: 'manage', streamsBody: true })
   async import(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const caller = callerOf(request);
     const options = optionsOf(request);
-    const callId = callIdOf(request.headers['idempotency-key'], caller, runImport.name);
+    const callId = callIdOf(request.headers['idempotency-key'], callerOf(request), runImport.name);
     const uploadId = randomUUID();
     const parts = await this.upload(request, uploadId);
+    const caller = await admissionOf(request).confirm();
     const report = await this.calls.call(
       runImport,
       { ...options, upload_id: uploadId, parts },
@@ -41,7 +42,7 @@ export class ImportController {
 
   /** Sends the body in parts. Answers how many there were. */
   private async upload(request: FastifyRequest, uploadId: string): Promise<number> {
-    const caller = callerOf(request);
+    const admission = admissionOf(request);
     let index = 0;
     if (request.body === undefined) throw unsupportedMediaType();
     for await (const part of partsOf(bodyStream(request, LIMITS.importBytes))) {
@@ -49,7 +50,7 @@ export class ImportController {
       await this.calls.call(
         putImportPart,
         { upload_id: uploadId, index, data },
-        { request, caller, callId: randomUUID() },
+        { request, caller: await admission.confirm(), callId: randomUUID() },
       );
       index += 1;
     }

@@ -2,7 +2,7 @@ import { createFile, GraphDocument, type Operation, runImport } from '@workspace
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { FILE_PATHS } from './openapi-file-paths.js';
-import { errorResponses } from './openapi-responses.js';
+import { errorResponses, extraCodes } from './openapi-responses.js';
 
 const STATUS = z.strictObject({ status: z.enum(['ok', 'unavailable']) });
 const ANSWERS_TO_ANYBODY = { security: [], tags: ['Service'] };
@@ -17,6 +17,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         tags: ['Import and export'],
         summary: 'Import a document of the format workspace-graph/1, up to 256 MiB.',
         description: `${runImport.doc} Needs the scope \`manage\`.`,
+        parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
         requestParams: { query: runImport.input.omit({ upload_id: true, parts: true }) },
         requestBody: { required: true, content: { 'application/json': { schema: GraphDocument } } },
         responses: {
@@ -24,7 +25,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
             description: 'What was imported, or would be.',
             content: { 'application/json': { schema: runImport.output } },
           },
-          ...errorResponses([...runImport.errors, 'UNSUPPORTED_MEDIA_TYPE']),
+          ...errorResponses([...extraCodes(runImport), 'UNSUPPORTED_MEDIA_TYPE']),
         },
       },
     },
@@ -33,6 +34,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         operationId: 'get_openapi',
         tags: ['Service'],
         summary: 'Read this document.',
+        description: 'What this process offers. Needs the scope `read`.',
         responses: {
           '200': { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
           ...errorResponses([]),
@@ -63,6 +65,7 @@ function health(operationId: string, summary: string): ZodOpenApiOperationObject
     ...ANSWERS_TO_ANYBODY,
     operationId,
     summary,
+    description: `${summary} Open to anybody.`,
     responses: { '200': { description: 'Yes.', content }, ...errors, '503': { description: 'Not now.', content } },
   };
 }

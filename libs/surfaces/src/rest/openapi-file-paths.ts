@@ -1,13 +1,35 @@
-import { createFile, FilePath, Id, TrackedFile, WrittenFile } from '@workspace-graph/contracts';
+import {
+  createFile,
+  FileName,
+  FilePath,
+  Id,
+  Section,
+  Subpath,
+  TrackedFile,
+  WrittenFile,
+} from '@workspace-graph/contracts';
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
-import { errorResponses } from './openapi-responses.js';
+import { ErrorSchema, errorResponses } from './openapi-responses.js';
 
 const tags = ['Files'];
 const nodePath = z.strictObject({ node_id: Id.describe('Id of the node.') });
 const target = z.strictObject({ path: FilePath });
 const bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 const headers = { ETag: { $ref: '#/components/headers/ETag' } };
+/** Fields come first, then the files. */
+const UploadForm = z.object({
+  section: Section.optional().describe('Where the files are to lie; wip without it.'),
+  subpath: Subpath.optional(),
+  filename: FileName.optional().describe('Name of a single file, instead of its own.'),
+  file: z
+    .array(z.string().meta({ format: 'binary' }))
+    .min(1)
+    .describe('The bytes of each file, under its name.'),
+});
+const UploadedFiles = z.strictObject({
+  files: z.array(z.strictObject({ filename: z.string(), file: TrackedFile.nullable(), error: ErrorSchema.nullable() })),
+});
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
 
 /** The routes of bytes, which are no operations. */
@@ -86,13 +108,13 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
         required: true,
         content: {
           'application/json': { schema: createFile.input.omit({ node_id: true }) },
-          'multipart/form-data': { schema: { type: 'object' } },
+          'multipart/form-data': { schema: UploadForm },
         },
       },
       responses: {
         '201': {
           description: 'The file, or what became of each of several.',
-          content: json(z.union([TrackedFile, z.object({ files: z.array(z.unknown()) })])),
+          content: json(z.union([TrackedFile, UploadedFiles])),
         },
         ...errorResponses([...createFile.errors, 'ROUTE_NOT_FOUND', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL']),
       },

@@ -1,4 +1,4 @@
-import { COMMON_ERRORS, ERRORS, type ErrorCode, type Operation } from '@workspace-graph/contracts';
+import { COMMON_ERRORS, ERRORS, type ErrorCode, type Operation, referenceErrors } from '@workspace-graph/contracts';
 import { z } from 'zod';
 import type { ZodOpenApiHeadersObject, ZodOpenApiResponseObject } from 'zod-openapi';
 
@@ -49,10 +49,12 @@ export function errorResponses(extra: readonly ErrorCode[]): Record<`${number}`,
 }
 
 /** What a route can answer beyond what every operation can. */
-export function extraCodes({ errors, rest }: Operation): ErrorCode[] {
+export function extraCodes(operation: Operation): ErrorCode[] {
+  const { errors, rest, readOnly } = operation;
   const notFound: ErrorCode[] = rest?.path.includes('{') ? ['ROUTE_NOT_FOUND'] : [];
   const mediaType: ErrorCode[] = rest && rest.method !== 'GET' ? ['UNSUPPORTED_MEDIA_TYPE'] : [];
-  return [...errors, ...notFound, ...mediaType];
+  const repeated: ErrorCode[] = readOnly || errors.includes('CONFLICT') ? [] : ['CONFLICT'];
+  return [...new Set([...errors, ...referenceErrors(operation), ...notFound, ...mediaType, ...repeated])];
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString, stringifyYaml } from '@redocly/openapi-core';
+import core, { type RulesetDefinition } from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
 import { OPERATIONS } from '@workspace-graph/contracts';
 import { type EdgeHarness, startEdge } from '../../test/edge/edge-harness.js';
 import { fakeServices } from '../../test/rest/fake-services.js';
@@ -7,7 +9,9 @@ import { openApiSuite } from '../../test/rest/openapi.suite.js';
 import { type OpenApi, routesOf } from '../../test/rest/openapi-routes.js';
 import { openApiDocument } from './openapi.js';
 
-const SEED = Number(process.env.SVC_TEST_SEED ?? Date.now());
+const SEED = Number(process.env.SVC_TEST_SEED ?? 20_261_122);
+const { Spectral } = core;
+const { oas } = rulesets;
 
 describe('the OpenAPI document', () => {
   const document = openApiDocument('0.1.0') as unknown as OpenApi;
@@ -24,6 +28,26 @@ describe('the OpenAPI document', () => {
         ({ ruleId, message, location }) => `${ruleId}: ${message} at ${location.map(({ pointer }) => pointer).join()}`,
       ),
     ).toEqual([]);
+  });
+
+  it('passes the other linter too', async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [[oas as RulesetDefinition, 'recommended']], rules: { 'info-contact': 'off' } });
+    const problems = await spectral.run(JSON.stringify(document));
+
+    expect(problems.map(({ code, message, path }) => `${code}: ${message} at ${path.join('.')}`)).toEqual([]);
+  });
+
+  it('names a path parameter as required, a key with its conflict, and nothing that only a session has', () => {
+    const routes = routesOf(document).map(({ operation }) => operation);
+    const parameters = routes.flatMap((operation) => operation.parameters ?? []);
+    const taking = (name: string) =>
+      routes.filter(({ parameters: own = [] }) => JSON.stringify(own).includes(`/parameters/${name}"`));
+
+    expect(parameters.filter((parameter) => parameter.in === 'path' && !parameter.required)).toEqual([]);
+    expect(taking('IdempotencyKey').filter(({ responses }) => !('409' in responses))).toEqual([]);
+    expect(taking('IfNoneMatch').filter(({ responses }) => !('304' in responses))).toEqual([]);
+    expect(parameters.filter(({ name = '' }) => ['scope', 'if_none_match'].includes(name))).toEqual([]);
   });
 
   it('has every route of the table once, under the name of its operation [edge.rest.one-binding-per-operation]', () => {

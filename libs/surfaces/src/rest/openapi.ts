@@ -13,6 +13,8 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
 const DESCRIPTION =
   'One graph of an organisation: nodes, edges, events and who may see them. Every route is one operation. ' +
+  'Where the id of a node, an actor, a user or a group is asked for, the path of the node (`kubernetes/areas/sig-network`, ' +
+  'percent-encoded where it stands in a URL) or a name that only one has will do. ' +
   'Errors are one object everywhere; `code` decides how to react. Lists page by `cursor`. ' +
   'Repeat a change that may have been lost with the same `Idempotency-Key`.';
 
@@ -36,7 +38,7 @@ const PARAMETERS = {
     in: 'header',
     required: false,
     schema: { type: 'string' },
-    description: 'ETag of the answer at hand; when it is still current the answer is 304.',
+    description: 'ETags of the answers at hand; when one of them is still current the answer is 304.',
   },
 } as const;
 const TEXT_HEADER = { schema: { type: 'string' } } as const;
@@ -92,11 +94,14 @@ function withoutUnused(document: OpenApiDocument): OpenApiDocument {
   return used.length === Object.keys(schemas).length ? smaller : withoutUnused(smaller);
 }
 
-/** A format says more than the long pattern beside it, and bounds of the number type say nothing. */
-function simplify(schema: { format?: string; pattern?: string; minimum?: number; maximum?: number }): void {
+/** A format says more than the long pattern beside it, bounds of the number type say nothing. A tuple is as long as it is. */
+function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.format !== undefined) delete schema.pattern;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  const { prefixItems } = schema;
+  // Tools that know no `prefixItems` want `items`, and then take the length for all that is said.
+  if (prefixItems) Object.assign(schema, { items: {}, minItems: prefixItems.length, maxItems: prefixItems.length });
 }
 
 function operationPaths(operations: readonly Operation[]): ZodOpenApiPathsObject {
@@ -112,8 +117,8 @@ function operationPaths(operations: readonly Operation[]): ZodOpenApiPathsObject
 function describe(operation: Operation, rest: RestBinding): ZodOpenApiOperationObject {
   const { name, doc, tier, input } = operation;
   const inPath = parametersOf(rest.path);
-  const path = input.pick(mask(inPath));
-  const remaining = input.omit(mask(inPath));
+  const path = z.strictObject(Object.fromEntries(inPath.map((parameter) => [parameter, given(input, parameter)])));
+  const remaining = input.omit(mask([...inPath, ...(rest.unused ?? [])]));
   const hasBody = takesBody(rest);
   return {
     operationId: name,
@@ -138,7 +143,7 @@ function successResponses(
   operation: Operation,
   { status = 200 }: RestBinding,
 ): NonNullable<ZodOpenApiOperationObject['responses']> {
-  const { tagPath, takesTag } = conditionsOf(operation);
+  const { tagPath } = conditionsOf(operation);
   const answer = {
     description: 'Done.',
     ...(tagPath ? { headers: { ETag: { $ref: '#/components/headers/ETag' } } } : {}),
@@ -148,16 +153,21 @@ function successResponses(
   return {
     ...(previews ? { '200': { ...answer, description: 'Only previewed.' } } : {}),
     [`${status}`]: answer,
-    ...(takesTag ? { '304': { description: 'Unchanged.' } } : {}),
+    ...(mayBeUnchanged(operation) ? { '304': { description: 'Unchanged.' } } : {}),
   };
 }
 
+/** Whether there is an ETag that If-None-Match may name. */
+function mayBeUnchanged(operation: Operation): boolean {
+  return operation.readOnly && conditionsOf(operation).tagPath !== undefined;
+}
+
 function headerParameters(operation: Operation): { $ref: string }[] {
-  const { takesTag, takesVersion } = conditionsOf(operation);
+  const { takesVersion } = conditionsOf(operation);
   const names = [
     ...(operation.readOnly ? [] : ['IdempotencyKey']),
     ...(takesVersion ? ['IfMatch'] : []),
-    ...(takesTag ? ['IfNoneMatch'] : []),
+    ...(mayBeUnchanged(operation) ? ['IfNoneMatch'] : []),
   ];
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
@@ -169,6 +179,12 @@ function namedSchemas(): Record<string, z.ZodType> {
       /^[A-Z][a-z]/.test(entry[0]) && (entry[1] instanceof z.ZodObject || entry[1] instanceof z.ZodEnum),
   );
   return Object.fromEntries(named);
+}
+
+/** An input that is optional elsewhere is always there in a path. */
+function given({ shape }: Operation['input'], parameter: string): z.core.$ZodType {
+  const schema: unknown = shape[parameter];
+  return schema instanceof z.ZodOptional ? schema.unwrap() : (schema as z.core.$ZodType);
 }
 
 function mask(names: readonly string[]): Record<string, true> {

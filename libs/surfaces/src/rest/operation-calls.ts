@@ -1,9 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Bus, CallOptions } from '@workspace-graph/bus';
-import type { Caller, Envelope, InputOf, Operation, ReplyOf } from '@workspace-graph/contracts';
+import {
+  type Caller,
+  type Envelope,
+  type InputOf,
+  type Operation,
+  type OutputOf,
+  type ReplyOf,
+  resolveReferences,
+} from '@workspace-graph/contracts';
 import { attributesOf, type Metrics, observe, type Tracing } from '@workspace-graph/platform';
 import type { FastifyRequest } from 'fastify';
 import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
+import { withIds } from '../references/named-ids.js';
 
 /** Calls operations on behalf of a request: envelope, trace and metrics of the call. */
 @Injectable()
@@ -34,6 +44,15 @@ export class OperationCalls {
       span,
       (outcome, seconds) => this.metrics.busCall(operation.name, outcome, seconds),
     );
+  }
+
+  /** The input with ids where it names nodes, actors, users and groups otherwise. @throws ServiceError */
+  withIds<I extends Readonly<Record<string, unknown>>>(input: I, context: Omit<CallContext, 'callId'>): Promise<I> {
+    return withIds(input, async (references) => {
+      const asked = { references: [...references] };
+      const found = await this.call(resolveReferences, asked, { ...context, callId: randomUUID() });
+      return (found as OutputOf<typeof resolveReferences>).ids;
+    });
   }
 }
 

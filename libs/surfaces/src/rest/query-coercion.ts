@@ -46,8 +46,9 @@ function coercionOf(schema: z.core.$ZodType): Coercion | undefined {
 
 /** The schema within its wrappers: optional, default, nullable and the like. */
 function inner(schema: z.core.$ZodType): z.core.$ZodType {
-  const def = schema._zod.def as { readonly innerType?: z.core.$ZodType; readonly in?: z.core.$ZodType };
-  const wrapped = def.innerType ?? def.in;
+  const def = schema._zod.def as Partial<Record<'innerType' | 'in' | 'out', z.core.$ZodType>>;
+  // What a function makes of the text first is read by what comes after it.
+  const wrapped = def.innerType ?? (def.in?._zod.def.type === 'transform' ? def.out : def.in);
   return wrapped ? inner(wrapped) : schema;
 }
 

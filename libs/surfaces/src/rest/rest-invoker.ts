@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { type Caller, RawJson, validationFailed } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { admissionOf } from '../edge/admission.js';
 import { callIdOf } from './call-id.js';
 import { COMPRESS_FROM_BYTES, chooseEncoding, compress, STREAM_FROM_CHARACTERS, streamOf } from './compression.js';
-import { memberOf, tagAsked, tagOf, versionAsked } from './conditions.js';
+import { memberOf, tagAsked, tagMatched, tagOf, tagOfReading, versionAsked, weakTag } from './conditions.js';
 import { OperationCalls } from './operation-calls.js';
 import { coerceQuery } from './query-coercion.js';
 import type { RoutePlan } from './route-plan.js';
@@ -22,19 +23,18 @@ export class RestInvoker {
   async handle(plan: RoutePlan, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
     const { operation } = plan;
-    const input = inputOf(plan, request);
     // A change whose caller left may as well have been answered: it is carried out either way.
     const options = operation.readOnly ? { signal: request.signal } : {};
+    const input = await this.calls.withIds(inputOf(plan, request), { request, caller, options });
     const callId = callIdOf(request.headers['idempotency-key'], caller, operation.name);
     const result = await this.calls.call(operation, input, { request, caller, callId, options });
     await sendResult(plan, result, reply);
   }
 }
 
-/** The caller that the gate let in. */
-export function callerOf({ edge }: FastifyRequest): Caller {
-  if (!edge?.authenticated) throw new ServiceError('UNAUTHENTICATED', 'This route needs a bearer token.');
-  return edge.authenticated.caller;
+/** The caller that the gate let in, as last confirmed. */
+export function callerOf(request: FastifyRequest): Caller {
+  return admissionOf(request).caller;
 }
 
 /** Sends JSON, as text or as its bytes, compressed when the client takes that and it is worth it. */
@@ -43,26 +43,38 @@ export async function sendJson(reply: FastifyReply, json: string | Uint8Array): 
   const encoding =
     json.length < COMPRESS_FROM_BYTES ? undefined : chooseEncoding(reply.request.headers['accept-encoding']);
   if (encoding) reply.header('content-encoding', encoding);
+  const tag = reply.getHeader('etag');
+  // That of a change stands for the record, and not for what is told of the change.
+  if (encoding && typeof tag === 'string' && reply.request.method === 'GET') reply.header('etag', weakTag(tag));
   if (json.length > STREAM_FROM_CHARACTERS) await reply.send(streamOf(json, encoding));
   else if (encoding) await reply.send(await compress(json, encoding));
   // A text with other characters than Latin ones is much slower to write than its bytes.
   else await reply.send(typeof json === 'string' ? Buffer.from(json) : json);
 }
 
-async function sendResult(
-  { conditions, status, mayOnlyPreview }: RoutePlan,
-  result: unknown,
-  reply: FastifyReply,
-): Promise<void> {
-  const tag = conditions.tagPath && tagOf(result, conditions.tagPath);
-  if (tag) reply.header('etag', tag);
-  if (conditions.takesTag) {
-    reply.header('cache-control', 'private, no-cache');
-    if (memberOf(result, ['unchanged']) === true) return void (await reply.code(NOT_MODIFIED).send());
+async function sendResult(plan: RoutePlan, result: unknown, reply: FastifyReply): Promise<void> {
+  const { operation, conditions, status, mayOnlyPreview } = plan;
+  const json = result instanceof RawJson ? result.source : JSON.stringify(result);
+  const tag = replyTag(plan, result, json);
+  if (conditions.takesTag) reply.header('cache-control', 'private, no-cache');
+  if (tag !== undefined) {
+    const matched = operation.readOnly ? tagMatched(reply.request.headers['if-none-match'], tag) : undefined;
+    reply.header('etag', matched ?? tag);
+    if (matched !== undefined || memberOf(result, ['unchanged']) === true)
+      return void (await reply.code(NOT_MODIFIED).send());
   }
   const onlyPreviewed = mayOnlyPreview && memberOf(result, ['applied']) === false;
   reply.code(onlyPreviewed ? OK : status);
-  await sendJson(reply, result instanceof RawJson ? result.source : JSON.stringify(result));
+  await sendJson(reply, json);
+}
+
+function replyTag(
+  { conditions, operation }: RoutePlan,
+  result: unknown,
+  json: string | Uint8Array,
+): string | undefined {
+  const tag = conditions.tagPath && tagOf(result, conditions.tagPath);
+  return tag && operation.readOnly && !conditions.takesTag ? tagOfReading(tag, json) : tag;
 }
 
 function inputOf(plan: RoutePlan, request: FastifyRequest): Input {

@@ -55,7 +55,7 @@ export async function startEdge(options: EdgeHarnessOptions = {}): Promise<EdgeH
   const settings = { ...SETTINGS, ...options.settings };
   const health = new Health(logger);
   const metrics = new Metrics({ process: false });
-  const shutdown = new Shutdown({ graceMs: 2_000, logger, exit: () => undefined });
+  const shutdown = new Shutdown({ graceMs: 2_000, announceMs: 10_000, logger, exit: () => undefined });
   const parts = { settings, bus, logger, metrics, health, shutdown, tracing: options.tracing ?? NO_TRACING };
 
   @Module({

@@ -1,3 +1,4 @@
+import { KeyObject, sign as signBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -107,6 +108,28 @@ export function sign(
   })
     .setProtectedHeader({ alg: 'RS256', kid: key.kid })
     .sign(key.privateKey);
+}
+
+/** A JWT of exactly this header and payload, which are JSON or what shall look like it, with a good RS256 signature. */
+export function signText(header: object, payload: string, privateKey: CryptoKey | KeyObject): string {
+  const key = privateKey instanceof KeyObject ? privateKey : KeyObject.from(privateKey);
+  const text = [JSON.stringify(header), payload].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  return `${text}.${signBytes('sha256', Buffer.from(text), key).toString('base64url')}`;
+}
+
+/** An issuer that publishes this key set, whatever it is worth: what a real provider refuses to be configured with. */
+export async function startIssuer(keys: unknown): Promise<Pick<IdentityProvider, 'issuer' | 'close'>> {
+  const server = await listen(0);
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.on('request', ({ url }, response) => {
+    const answer = url === '/jwks' ? keys : { issuer, jwks_uri: `${issuer}/jwks` };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { issuer, close };
 }
 
 async function listen(port: number): Promise<Server> {

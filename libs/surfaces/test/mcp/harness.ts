@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
-import type { McpSettings } from '../../src/mcp/index.js';
+import type { McpModuleOptions, McpSettings } from '../../src/mcp/index.js';
 import { tokenOf } from './fake-identity.js';
 import { type McpHost, startHost } from './host.js';
 
@@ -20,8 +20,11 @@ export interface PlainRequest {
   readonly signal?: AbortSignal;
 }
 
-export async function startMcp(settings: Partial<McpSettings> = {}): Promise<McpHarness> {
-  const host = await startHost({ settings });
+export async function startMcp(
+  settings: Partial<McpSettings> = {},
+  options: McpModuleOptions = {},
+): Promise<McpHarness> {
+  const host = await startHost({ ...options, settings });
   const clients: Client[] = [];
   return {
     ...host,

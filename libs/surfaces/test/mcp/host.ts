@@ -46,7 +46,7 @@ export async function startHost(options: McpModuleOptions = {}): Promise<McpHost
     metrics: new Metrics({ process: false }),
     tracing: NO_TRACING,
     health: new Health(logger),
-    shutdown: { stopping: false },
+    shutdown: { leaving: false, stopping: false },
   };
 
   @Module({ imports: [EdgeModule.forRoot(parts), McpModule.forRoot(options)] })

@@ -7,6 +7,7 @@ import {
   type NodeSummary,
   type Operation,
   RawJson,
+  readInput,
   ServiceError,
   type User,
   validationFailed,
@@ -52,6 +53,13 @@ export class SmallGraph {
 
   private readonly handlers: Readonly<Record<string, Handler>> = {
     get_node: ({ node_id }, caller) => new RawJson(JSON.stringify(this.whole(this.see(node_id, caller)), null, 1)),
+    resolve_references: ({ references }, caller) => ({
+      ids: (references as { readonly text: string }[]).map(({ text }) => {
+        const node = this.visible(caller).find(({ name }) => name === text);
+        if (!node) throw new ServiceError('NODE_NOT_FOUND', `There is no node ${text}.`);
+        return node.id;
+      }),
+    }),
     get_access: ({ node_id }, caller) => ({
       node_id: this.see(node_id, caller).id,
       version: 1,
@@ -86,7 +94,7 @@ export class SmallGraph {
     if (!caller) throw new ServiceError('UNAUTHENTICATED', 'no caller');
     const handler = this.handlers[operation.name];
     if (!handler) throw new ServiceError('SERVICE_UNAVAILABLE', `${operation.name} is not part of the small graph`);
-    return handler(parse(operation, input), caller, context);
+    return handler(readInput(operation.input, input), caller, context);
   };
 
   visible(caller: Caller): readonly SmallNode[] {
@@ -128,11 +136,12 @@ export class SmallGraph {
     const node = this.see(id, caller);
     return {
       node: this.whole(node),
+      outline: [],
       nodes: [],
       depth: 1,
       estimated_tokens: 300,
       complete: true,
-      left_out: { nodes: 0, more_nodes: false, hubs: [], details: 0, node: [], how_to_get: '' },
+      left_out: { nodes: 0, types: {}, more_nodes: false, hubs: [], details: 0, node: [], how_to_get: '' },
       details: [],
     };
   }
@@ -212,12 +221,4 @@ function user(caller: Caller): User {
     created_at: AT,
     updated_at: AT,
   };
-}
-
-function parse(operation: Operation, input: unknown): Record<string, unknown> {
-  const result = operation.input.safeParse(input);
-  if (result.success) return result.data;
-  throw validationFailed(
-    result.error.issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message })),
-  );
 }

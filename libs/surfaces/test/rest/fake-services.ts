@@ -1,4 +1,13 @@
-import { type ErrorCode, type Operation, RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import {
+  type ErrorCode,
+  type InputOf,
+  type Operation,
+  RawJson,
+  REFERENCE_NOT_FOUND,
+  resolveReferences,
+  ServiceError,
+  validationFailed,
+} from '@workspace-graph/contracts';
 import * as fc from 'fast-check';
 import { openApiDocument } from '../../src/index.js';
 import type { Dispatched } from '../edge/edge-harness.js';
@@ -8,6 +17,7 @@ import { fitting, type Schema } from './schema-arbitrary.js';
 /** Every so many calls an operation refuses, with each of its codes in turn. */
 const REFUSE_EVERY = 5;
 const ANSWERS = 20;
+const KNOWN_ID = '0190a000-0000-7000-8000-000000000001';
 
 /**
  * Stands in for the services: validates as they do, then answers something that fits the output, as text every other
@@ -24,12 +34,21 @@ export function fakeServices(seed: number): Dispatched {
         parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
       );
     count += 1;
+    if (operation.name === resolveReferences.name) return found(input as InputOf<typeof resolveReferences>, count);
     if (count % REFUSE_EVERY === 0) refuse(operation.errors, count);
     const prepared = answers.get(operation.name) ?? prepare(document, operation, seed);
     answers.set(operation.name, prepared);
     const answer = prepared[count % prepared.length];
     return count % 2 === 0 ? answer : new RawJson(JSON.stringify(answer));
   };
+}
+
+/** An id for whatever is named; now and then nothing goes by it. */
+function found({ references }: InputOf<typeof resolveReferences>, count: number): { ids: string[] } {
+  const [first] = references;
+  if (first && count % REFUSE_EVERY === 0)
+    throw new ServiceError(REFERENCE_NOT_FOUND[first.kind], `There is no ${first.kind} ${first.text}.`);
+  return { ids: references.map(() => KNOWN_ID) };
 }
 
 function refuse(codes: readonly ErrorCode[], count: number): void {

@@ -27,7 +27,7 @@ export interface OpenApiSuiteOptions {
   readonly target: () => OpenApiTarget;
   /** Calls of each kind to each route. Default: 25. */
   readonly runs?: number;
-  /** Default: another one each time, printed with a failure. */
+  /** Default: a fixed one. */
   readonly seed?: number;
   /** Routes that this run leaves alone, each with its reason. */
   readonly except?: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ export function openApiSuite(options: OpenApiSuiteOptions): void {
   const {
     target,
     runs = 25,
-    seed = Date.now(),
+    seed = 20_261_122,
     except = {},
     seldom = new Set(),
     answerMs = DEFAULT_ANSWER_MS,

@@ -12,6 +12,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
   readonly items?: Schema;
   readonly prefixItems?: readonly Schema[];
   readonly minItems?: number;
@@ -94,7 +95,7 @@ export const ANYTHING: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 function objects(
-  { properties = {}, required = [], additionalProperties }: Schema,
+  { properties = {}, required = [], additionalProperties, propertyNames }: Schema,
   generators: Generators,
 ): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(
@@ -105,9 +106,9 @@ function objects(
     required.filter((name) => name in fields),
   );
   if (typeof additionalProperties !== 'object' || Object.keys(fields).length > 0) return record;
-  return fc.dictionary(fc.stringMatching(/^[a-z]{1,10}$/), fitting(additionalProperties, generators), {
-    maxKeys: MAX_ITEMS,
-  });
+  const names = propertyNames ? fitting(propertyNames, generators) : fc.constant(undefined);
+  const name = fc.tuple(names, fc.stringMatching(/^[a-z]{1,10}$/)).map(([told, other]) => String(told ?? other));
+  return fc.dictionary(name, fitting(additionalProperties, generators), { maxKeys: MAX_ITEMS });
 }
 
 /** An object of these fields; every third has only what it must, as most callers send it. */

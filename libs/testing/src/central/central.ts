@@ -7,7 +7,7 @@ import { makeFolder, removeFolder } from '../temp.js';
 import { CentralProcess } from './central-process.js';
 import { type ComposeService, readComposeServices, readVariables, type Variables } from './compose-file.js';
 import { isHealthy, OURS, type OurService, PORT_VARIABLE, runToEnd } from './our-services.js';
-import { STORES } from './stores.js';
+import { NO_PROGRAM, STORES } from './stores.js';
 
 export interface CentralOptions {
   /** Repository with docker-compose.yml and built applications. */
@@ -18,6 +18,8 @@ export interface CentralOptions {
   readonly replicas?: Readonly<Record<string, number>>;
   /** Where the commands of a service run, such as the content of its image. Default: `root`. */
   readonly folders?: Readonly<Record<string, string>>;
+  /** The command that runs a service of ours in its container. Default: none, it runs as a program of this machine. */
+  readonly container?: (start: ContainerStart) => readonly string[];
   /** Port of the first gateway. Default: a free one. */
   readonly port?: number;
   readonly onLine?: (service: string, line: string) => void;
@@ -26,6 +28,14 @@ export interface CentralOptions {
   readonly durable?: boolean;
   /** Obeys the file's `restart`. Default false: what a test ends stays ended. */
   readonly restart?: boolean;
+}
+
+/** What is to run in a container. */
+export interface ContainerStart {
+  readonly service: string;
+  readonly command: readonly string[];
+  /** Files of this machine that hold the secrets, by their paths in the container. */
+  readonly secrets: Variables;
 }
 
 /** What one more instance has different from the others. */
@@ -38,7 +48,7 @@ export interface InstanceChanges {
 }
 
 /** A server that the workspace needs and that a test may end. */
-export type CentralStore = Pick<TestServer, 'kill' | 'restart'>;
+export type CentralStore = Pick<TestServer, 'port' | 'kill' | 'restart'>;
 
 /** A running central workspace without containers. */
 export interface Central extends AsyncDisposable {
@@ -61,14 +71,23 @@ export interface Central extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly postgres: CentralStore;
   readonly nats: CentralStore;
+  readonly redis: CentralStore;
+  /** Undefined where this machine has no program of that name. */
+  readonly minio: CentralStore | undefined;
+  /** Services of the compose file that do not run here, each with the reason. */
+  readonly missing: ReadonlyMap<string, string>;
   /** Every password that was made for it. */
   readonly passwords: readonly string[];
   /** Ends everything in order. Answers whether every process of ours stopped by itself, and cleanly. */
   stop(): Promise<boolean>;
 }
 
-/** Not started: no service uses it yet, and no binary of it can be expected on a workstation. */
-const WITHOUT_BINARY = ['minio'];
+/** Where a container has its secrets. */
+const SECRETS = '/run/secrets/';
+/** No balancer has to notice that a gateway stops. */
+const WITHOUT_BALANCER: Variables = { SVC_SHUTDOWN_DELAY_MS: '0' };
+/** What `deploy/prepare.mjs` makes. */
+const PASSWORD = /\b[0-9a-f]{48}\b/g;
 const RESTART_AFTER_MS = 1_000;
 const READY_WITHIN_MS = 60_000;
 
@@ -78,9 +97,9 @@ interface Instance {
 }
 
 /**
- * Starts the services that docker-compose.yml declares, with its commands, environment and order, from local programs;
- * stores that no service of ours depends on are left out. Only host names, ports and paths of secrets are replaced, so
- * that a wrong variable in the file fails here too.
+ * Starts the services that docker-compose.yml declares, with its commands, environment and order, from local programs.
+ * Only host names, ports and paths of secrets are replaced, so that a wrong variable in the file fails here too. What
+ * this machine has no program for is in `missing`.
  */
 export async function startCentral(options: CentralOptions): Promise<Central> {
   const central = new RunningCentral(options);
@@ -96,6 +115,7 @@ export async function startCentral(options: CentralOptions): Promise<Central> {
 class RunningCentral implements Central {
   private readonly running = new Map<OurService, Instance[]>(OURS.map((name) => [name, []]));
   private readonly stores = new Map<string, TestServer>();
+  readonly missing = new Map<string, string>();
   private readonly folder = makeFolder();
   private readonly secretsFolder = join(this.folder, 'deploy', 'secrets');
   private readonly compose: string;
@@ -112,11 +132,11 @@ class RunningCentral implements Central {
   async start(): Promise<void> {
     await this.prepare();
     this.services = readComposeServices(this.compose, this.variables);
-    const known = [...Object.keys(STORES), ...WITHOUT_BINARY, ...OURS];
+    const known = [...Object.keys(STORES), ...OURS];
     const unknown = [...this.services.keys()].filter((name) => !known.includes(name));
     if (unknown.length > 0)
       throw new Error(`docker-compose.yml has services that have no local start: ${unknown.join(', ')}`);
-    await Promise.all(OURS.map((name) => this.startService(name)));
+    await Promise.all([...this.services.keys()].map((name) => this.startService(name)));
   }
 
   get urls(): readonly string[] {
@@ -135,10 +155,17 @@ class RunningCentral implements Central {
     return this.store('nats');
   }
 
+  get redis(): CentralStore {
+    return this.store('redis');
+  }
+
+  get minio(): CentralStore | undefined {
+    return this.stores.get('minio');
+  }
+
   get passwords(): readonly string[] {
-    const ofVariables = Object.entries(this.variables).filter(([name]) => name.endsWith('_PASSWORD'));
-    const ofSecrets = readdirSync(this.secretsFolder).filter((name) => name.endsWith('_password'));
-    return [...ofVariables.map(([, value]) => value), ...ofSecrets.map((name) => this.secret(name).trim())];
+    const texts = readdirSync(this.secretsFolder).map((name) => this.secret(name));
+    return [...new Set(texts.flatMap((text) => text.match(PASSWORD) ?? []))];
   }
 
   instances(name: string): readonly CentralProcess[] {
@@ -169,7 +196,7 @@ class RunningCentral implements Central {
     const service = this.service(name);
     return runToEnd({
       name: `${name} exec`,
-      command,
+      command: this.commandOf(service, command),
       cwd: this.folderOf(name),
       environment: this.environmentOf(service, await freePort()),
     });
@@ -198,7 +225,8 @@ class RunningCentral implements Central {
     mkdirSync(join(this.folder, 'deploy'));
     const args = ['--folder', this.folder, '--public-url', `http://127.0.0.1:${port || 4010}`];
     await runToEnd({ name: 'prepare', command: ['node', 'deploy/prepare.mjs', ...args], cwd: root, environment: {} });
-    this.variables = { ...readVariables(readFileSync(join(this.folder, '.env'), 'utf8')), ...variables };
+    const written = readVariables(readFileSync(join(this.folder, '.env'), 'utf8'));
+    this.variables = { ...written, ...WITHOUT_BALANCER, ...variables };
   }
 
   /** Starts a service after those that it depends on, once. */
@@ -212,25 +240,28 @@ class RunningCentral implements Central {
     const service = this.service(name);
     await Promise.all(service.dependsOn.map((other) => this.startService(other)));
     if (this.stopping) throw new Error('The central workspace was stopped while it started');
-    const store = STORES[name];
-    if (store) {
-      const context = {
-        root: this.options.root,
-        secret: (secret: string) => this.secret(secret),
-        durable: this.options.durable === true,
-      };
-      this.stores.set(name, await store.start(service, context));
-      return;
-    }
+    if (STORES[name]) return this.startStore(service);
     const count = this.options.replicas?.[name] ?? service.replicas;
     await Promise.all(Array.from({ length: count }, () => this.add(name)));
+  }
+
+  private async startStore(service: ComposeService): Promise<void> {
+    const given = service.secrets.map((name) => [`${SECRETS}${name}`, this.secret(name)] as const);
+    const store = await STORES[service.name]?.start(service, {
+      root: this.options.root,
+      environment: this.localEnvironment(service),
+      secrets: Object.fromEntries(given),
+      durable: this.options.durable === true,
+    });
+    if (store) this.stores.set(service.name, store);
+    else this.missing.set(service.name, NO_PROGRAM);
   }
 
   private spawn(service: ComposeService, port: number): CentralProcess {
     this.spawned += 1;
     const child = new CentralProcess({
       name: `${service.name}-${this.spawned}`,
-      command: service.command,
+      command: this.commandOf(service, service.command),
       cwd: this.folderOf(service.name),
       stopGraceMs: service.stopGraceMs,
       environment: this.environmentOf(service, port),
@@ -281,16 +312,28 @@ class RunningCentral implements Central {
     return store;
   }
 
-  private environmentOf(service: ComposeService, port: number): Record<string, string> {
+  private commandOf(service: ComposeService, command: readonly string[]): readonly string[] {
+    const files = service.secrets.map((name) => [`${SECRETS}${name}`, this.secretFile(service, name)] as const);
+    const secrets = Object.fromEntries(files);
+    return this.options.container?.({ service: service.name, command, secrets }) ?? command;
+  }
+
+  private localEnvironment(service: ComposeService): Record<string, string> {
     const entries = Object.entries(service.environment).map(
       ([name, value]) => [name, this.localise(service, value)] as const,
     );
-    return { ...Object.fromEntries(entries), [PORT_VARIABLE[service.name as OurService]]: String(port) };
+    return Object.fromEntries(entries);
+  }
+
+  private environmentOf(service: ComposeService, port: number): Record<string, string> {
+    return { ...this.localEnvironment(service), [PORT_VARIABLE[service.name as OurService]]: String(port) };
   }
 
   /** What the names inside the containers stand for on this machine. What they do not have there stays as it is. */
   private localise(service: ComposeService, value: string): string {
-    const secret = /^\/run\/secrets\/(.+)$/.exec(value)?.[1];
+    const secret = value.startsWith(SECRETS) ? value.slice(SECRETS.length) : undefined;
+    const isKept = this.options.container !== undefined && service.name in PORT_VARIABLE;
+    if (secret !== undefined && isKept) return value;
     if (secret !== undefined) return service.secrets.includes(secret) ? this.secretFile(service, secret) : value;
     return value
       .replace(

@@ -5,6 +5,7 @@ export type Variables = Readonly<Record<string, string>>;
 /** A service of the compose file, as far as running it without containers needs it. */
 export interface ComposeService {
   readonly name: string;
+  readonly image: string;
   readonly command: readonly string[];
   readonly environment: Variables;
   /** Names of the services that must be healthy before. */
@@ -21,6 +22,7 @@ export interface ComposeService {
 }
 
 interface RawService {
+  readonly image?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, unknown>>;
   readonly depends_on?: Readonly<Record<string, unknown>>;
@@ -56,6 +58,7 @@ function toService(name: string, raw: RawService, variables: Variables): Compose
   const fill = (value: unknown): string => interpolate(String(value), variables);
   return {
     name,
+    image: fill(raw.image ?? ''),
     command: (raw.command ?? []).map(fill),
     environment: Object.fromEntries(Object.entries(raw.environment ?? {}).map(([key, value]) => [key, fill(value)])),
     dependsOn: Object.keys(raw.depends_on ?? {}),

@@ -40,6 +40,23 @@ export function accessScenarios(world: () => FileServiceWorld): void {
     expect(error.message.replace(file.id, '')).toBe(absent.message.replace(/[0-9a-f-]{36}/, ''));
   });
 
+  it('tells the key of an organization to those who see it [access.hidden.paths]', async () => {
+    const nodeId = await world().node({ name: 'Apart', readers: [reader, writer], organizationReaders: [writer] });
+    const file = await stageOf(world(), nodeId).register('wip/apart.md');
+    const keys = async (caller: Caller | null) => {
+      const { places } = await world().call(findPlaces, { node_ids: [nodeId] }, caller);
+      const { files } = await world().call(findFiles, { ids: [file.id] }, caller);
+      const { items } = await world().call(queryFiles, { node_id: nodeId }, caller);
+      return [...places, ...files.map(({ place }) => place), ...items.map(({ place }) => place)].map(
+        ({ organization_sync_key }) => organization_sync_key,
+      );
+    };
+    const [key = null] = await keys(null);
+    expect(key).not.toBeNull();
+    expect(await keys(writer)).toEqual([key, key, key]);
+    expect(await keys(reader)).toEqual([null, null, null]);
+  });
+
   it('lets a reader read and a writer write', async () => {
     const file = await closed.register('wip/shared.md');
     for (const [caller, level] of [

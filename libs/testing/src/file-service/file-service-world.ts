@@ -5,6 +5,8 @@ export interface WorldNode {
   readonly name: string;
   readonly readers?: readonly Caller[];
   readonly writers?: readonly Caller[];
+  /** Who sees its organization, which is then another one than `acme`. */
+  readonly organizationReaders?: readonly Caller[];
 }
 
 /** A file service with the nodes that its specs need, called the way the bus calls it. A null caller is the device itself. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -45,12 +46,24 @@ function debianPostgresFolders(): string[] {
   return versions.map((version) => join(root, version, 'bin'));
 }
 
-/** The folder of an installed PostgreSQL's programs (`initdb` and `postgres` side by side); undefined where none is. */
-export function findPostgresFolder(): string | undefined {
+/** The major version of a PostgreSQL's programs in a folder. */
+export function postgresMajor(folder: string): number {
+  const told = execFileSync(join(folder, `postgres${suffix}`), ['--version'], { encoding: 'utf8' });
+  return Number(/\(PostgreSQL\) (\d+)/.exec(told)?.[1]);
+}
+
+/**
+ * The folder of an installed PostgreSQL's programs (`initdb` and `postgres` side by side), of a major version if one is
+ * given; undefined where none is.
+ */
+export function findPostgresFolder(major?: number): string | undefined {
   if (ignoresInstalled()) return undefined;
   const onPath = findOnPath('postgres');
   const candidates = [...(onPath === undefined ? [] : [dirname(realpathSync(onPath))]), ...debianPostgresFolders()];
   return candidates.find(
-    (folder) => isExecutable(join(folder, `initdb${suffix}`)) && isExecutable(join(folder, `postgres${suffix}`)),
+    (folder) =>
+      isExecutable(join(folder, `initdb${suffix}`)) &&
+      isExecutable(join(folder, `postgres${suffix}`)) &&
+      (major === undefined || postgresMajor(folder) === major),
   );
 }

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expectFree, freePort } from '../ports.js';
 import { removeFolder } from '../temp.js';
 import { endChild, type ServerChild, signalChild, waitUntilReady } from './child.js';
-import type { ServerName } from './missing.js';
 import type { TestServer } from './server.js';
 
 export interface LocalServerSpec {
-  name: ServerName;
+  name: string;
   /** The run's folder, removed by `stop`. */
   folder: string;
   /** A port that must be had; otherwise a free one is tried until it is got. */

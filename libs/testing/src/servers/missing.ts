@@ -7,9 +7,9 @@ const packages: Record<ServerName, { debian: string; homebrew: string; variable:
 };
 
 /** What to tell a person whose machine has no such server and no way to get one by itself. */
-export function howToInstall(server: ServerName): string {
+export function howToInstall(server: ServerName, major?: number): string {
   const { debian, homebrew, variable } = packages[server];
-  return `The tests need ${server} and found none. Install it (apt-get install ${debian}, or brew install ${homebrew}), start a Docker daemon, or set ${variable} to a running one.`;
+  return `The tests need ${server}${major === undefined ? '' : ` ${major}`} and found none. Install it (apt-get install ${debian}, or brew install ${homebrew}), start a Docker daemon, or set ${variable} to a running one.`;
 }
 
 /** The environment variable that names a running server of this kind. */

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { makeFolder } from '../temp.js';
 import { findServer } from './binaries.js';
 import { startChild } from './child.js';
@@ -15,35 +15,39 @@ export interface NatsOptions {
   port?: number;
   /** The text of a configuration file: accounts, permissions, limits. */
   config?: string;
-  /** What `$NAME` in the configuration stands for, beside this process's own environment. */
-  environment?: Readonly<Record<string, string>>;
+  /** Files that the configuration includes, by their paths in a container where it is /etc/nats/nats.conf itself. */
+  files?: Readonly<Record<string, string>>;
   /** Never use the server named by SVC_TEST_NATS_URL: the spec will kill or restart it. */
   own?: boolean;
 }
 
 export type NatsServer = TestServer;
 
+const CONFIG_FILE = '/etc/nats/nats.conf';
+
 function urlOf(port: number): string {
   return `nats://127.0.0.1:${port}`;
 }
 
-function configArgs(folder: string, config: string | undefined): string[] {
+/** Laid out as in a container, so that what the configuration includes is where it looks for it. */
+function configArgs(folder: string, { config, files = {} }: NatsOptions): string[] {
   if (config === undefined) return [];
-  const file = join(folder, 'nats.conf');
-  writeFileSync(file, config, { mode: 0o600 });
-  return ['-c', file];
+  for (const [path, text] of Object.entries({ ...files, [CONFIG_FILE]: config })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { mode: 0o600 });
+  }
+  return ['-c', join(folder, CONFIG_FILE)];
 }
 
 function startProgram(binary: string, options: NatsOptions): Promise<NatsServer> {
   const folder = makeFolder();
-  const args = [...configArgs(folder, options.config), '-a', '127.0.0.1', '-p'];
-  const env = { ...process.env, ...options.environment };
+  const args = [...configArgs(folder, options), '-a', '127.0.0.1', '-p'];
   return startLocalServer({
     name: 'NATS',
     folder,
     port: options.port,
     urlOf,
-    launch: (port) => startChild({ binary, args: [...args, `${port}`], logFile: join(folder, 'nats.log'), env }),
+    launch: (port) => startChild({ binary, args: [...args, `${port}`], logFile: join(folder, 'nats.log') }),
     probe: (port) => answersWith(port, 'INFO '),
     stopSignal: 'SIGINT',
     readyWithinMs: 10_000,
@@ -51,16 +55,18 @@ function startProgram(binary: string, options: NatsOptions): Promise<NatsServer>
   });
 }
 
-function startInContainer({ port, config, environment }: NatsOptions): Promise<NatsServer | undefined> {
-  const file = '/etc/nats/test.conf';
-  const withConfig = config === undefined ? {} : { command: ['-c', file], files: [{ content: config, target: file }] };
+function startInContainer({ port, config, files }: NatsOptions): Promise<NatsServer | undefined> {
+  const placed = Object.entries({ ...files, [CONFIG_FILE]: config ?? '' });
+  const withConfig = config !== undefined && {
+    command: ['-c', CONFIG_FILE],
+    files: placed.map(([target, content]) => ({ target, content })),
+  };
   return startContainer({
     image: 'nats:2-alpine',
     innerPort: 4222,
     port,
     readyLog: /Server is ready/,
     urlOf,
-    ...(environment && { environment: { ...environment } }),
     ...withConfig,
   });
 }

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { findPostgresFolder } from './binaries.js';
+import { findPostgresFolder, postgresMajor } from './binaries.js';
 
 export interface PostgresPrograms {
   initdb: string;
@@ -55,10 +55,13 @@ function embeddedPrograms(runFolder: string): PostgresPrograms | undefined {
 }
 
 /**
- * Finds PostgreSQL's programs: installed ones first, then those of the npm package.
+ * Finds PostgreSQL's programs, of a major version if one is given: installed ones first, then those of the npm package.
  * @returns undefined where the machine has neither
  */
-export function findPostgresPrograms(runFolder: string): PostgresPrograms | undefined {
-  const installed = findPostgresFolder();
-  return installed === undefined ? embeddedPrograms(runFolder) : programsIn(installed);
+export function findPostgresPrograms(runFolder: string, major?: number): PostgresPrograms | undefined {
+  const installed = findPostgresFolder(major);
+  if (installed !== undefined) return programsIn(installed);
+  const embedded = embeddedPrograms(runFolder);
+  const fits = embedded === undefined || major === undefined || postgresMajor(dirname(embedded.postgres)) === major;
+  return fits ? embedded : undefined;
 }

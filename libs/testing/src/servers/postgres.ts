@@ -21,6 +21,10 @@ export interface PostgresOptions {
   settings?: Record<string, string>;
   /** Default 200. */
   maxConnections?: number;
+  /** The major version that it must have. Default: any. */
+  major?: number;
+  /** How its data are laid out: arguments of `initdb`. Default: UTF-8, sorted by code points. */
+  initdbArgs?: readonly string[];
 }
 
 /** Its `url` is that of a superuser and the database `postgres`. */
@@ -65,12 +69,15 @@ function prepareFolders(folder: string, user: ServerUser | undefined): { dataFol
   return { dataFolder, passwordFile };
 }
 
-async function initialise(folder: string, programs: PostgresPrograms): Promise<Cluster> {
+function defaultLayout(): readonly string[] {
+  return ['-E', 'UTF8', `--locale=${process.platform === 'linux' ? 'C.UTF-8' : 'C'}`];
+}
+
+async function initialise(folder: string, programs: PostgresPrograms, layout = defaultLayout()): Promise<Cluster> {
   const user = unprivilegedUser();
   const { dataFolder, passwordFile } = prepareFolders(folder, user);
-  const locale = process.platform === 'linux' ? 'C.UTF-8' : 'C';
   const access = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
-  const initdbArgs = ['-D', dataFolder, ...access, '-E', 'UTF8', `--locale=${locale}`, '--no-sync'];
+  const initdbArgs = ['-D', dataFolder, ...access, ...layout, '--no-sync'];
   const [command, args] = wrapCommand({ binary: programs.initdb, args: initdbArgs, user });
   await run(command, args, { cwd: '/' });
   return { folder, dataFolder, programs, user };
@@ -110,9 +117,9 @@ function startProgram(cluster: Cluster, options: PostgresOptions): Promise<Postg
 
 function startInContainer(options: PostgresOptions): Promise<PostgresServer | undefined> {
   return startContainer({
-    image: 'postgres:18-alpine',
+    image: `postgres:${options.major ?? 18}-alpine`,
     innerPort: 5432,
-    environment: { POSTGRES_PASSWORD: 'test' },
+    environment: { POSTGRES_PASSWORD: 'test', POSTGRES_INITDB_ARGS: options.initdbArgs?.join(' ') ?? '' },
     command: ['postgres', ...settingArgs(options)],
     // The image starts a first time to initialise itself.
     readyLog: /ready to accept connections/,
@@ -131,14 +138,15 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     return externalServer(given, 'PostgreSQL');
   const folder = makeFolder();
   try {
-    const programs = findPostgresPrograms(folder);
-    if (programs !== undefined) return await startProgram(await initialise(folder, programs), options);
+    const programs = findPostgresPrograms(folder, options.major);
+    if (programs !== undefined)
+      return await startProgram(await initialise(folder, programs, options.initdbArgs), options);
   } catch (error) {
     removeFolder(folder);
     throw error;
   }
   removeFolder(folder);
   const container = await startInContainer(options);
-  if (container === undefined) throw new Error(howToInstall('PostgreSQL'));
+  if (container === undefined) throw new Error(howToInstall('PostgreSQL', options.major));
   return container;
 }

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { makeFolder } from '../temp.js';
 import { findServer } from './binaries.js';
 import { startChild } from './child.js';
@@ -12,6 +13,10 @@ import { answersWith } from './tcp-probe.js';
 export interface RedisOptions {
   /** Writes an append-only file and syncs it on every write, for specs about crashes. Default false: in memory. */
   durable?: boolean;
+  /** Arguments of the server, in place of what `durable` stands for; a file of its configuration comes first. */
+  args?: readonly string[];
+  /** Files that the arguments name, by their paths there. */
+  files?: Readonly<Record<string, string>>;
   /** Never use the server named by SVC_TEST_REDIS_URL: the spec will kill or restart it. */
   own?: boolean;
 }
@@ -23,18 +28,49 @@ function persistence(durable: boolean): string[] {
   return ['--save', '', ...log];
 }
 
-function startProgram(binary: string, durable: boolean): Promise<RedisServer> {
+function argsOf({ args, durable }: RedisOptions): readonly string[] {
+  return args ?? persistence(durable === true);
+}
+
+/** The arguments with the files that they name put into the run's folder. */
+function placeFiles(folder: string, options: RedisOptions): string[] {
+  return argsOf(options).map((arg) => {
+    const text = options.files?.[arg];
+    if (text === undefined) return arg;
+    const file = join(folder, basename(arg));
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  });
+}
+
+/** One that asks for a password does its work, too. */
+async function answers(port: number): Promise<boolean> {
+  return (await answersWith(port, '+PONG', 'PING\r\n')) || (await answersWith(port, '-NOAUTH', 'PING\r\n'));
+}
+
+function startProgram(binary: string, options: RedisOptions): Promise<RedisServer> {
   const folder = makeFolder();
-  const args = ['--bind', '127.0.0.1', '--dir', folder, ...persistence(durable)];
+  const args = [...placeFiles(folder, options), '--bind', '127.0.0.1', '--dir', folder];
   return startLocalServer({
     name: 'Redis',
     folder,
     urlOf: (port) => `redis://127.0.0.1:${port}`,
     launch: (port) => startChild({ binary, args: [...args, '--port', `${port}`], logFile: join(folder, 'redis.log') }),
-    probe: (port) => answersWith(port, '+PONG', 'PING\r\n'),
+    probe: answers,
     stopSignal: 'SIGINT',
     readyWithinMs: 10_000,
     pauseMs: 10,
+  });
+}
+
+function startInContainer(options: RedisOptions): Promise<RedisServer | undefined> {
+  return startContainer({
+    image: 'redis:8-alpine',
+    innerPort: 6379,
+    readyLog: /Ready to accept/,
+    urlOf: (port) => `redis://127.0.0.1:${port}`,
+    command: ['redis-server', ...argsOf(options)],
+    files: Object.entries(options.files ?? {}).map(([target, content]) => ({ target, content })),
   });
 }
 
@@ -44,21 +80,13 @@ function startProgram(binary: string, durable: boolean): Promise<RedisServer> {
  */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const given = process.env['SVC_TEST_REDIS_URL'];
-  const durable = options.durable === true;
-  if (given !== undefined && !durable && options.own !== true) return externalServer(given, 'Redis');
+  const isPlain = options.durable !== true && options.own !== true && options.args === undefined;
+  if (given !== undefined && isPlain) return externalServer(given, 'Redis');
   const installed = findServer('redis-server', 'valkey-server');
-  if (installed !== undefined) return startProgram(installed, durable);
-  const command = ['redis-server', ...persistence(durable)];
-  const urlOf = (port: number): string => `redis://127.0.0.1:${port}`;
-  const container = await startContainer({
-    image: 'redis:8-alpine',
-    innerPort: 6379,
-    readyLog: /Ready to accept/,
-    urlOf,
-    command,
-  });
+  if (installed !== undefined) return startProgram(installed, options);
+  const container = await startInContainer(options);
   if (container !== undefined) return container;
   const fetched = await findDebianServer('redis-server');
   if (fetched === undefined) throw new Error(howToInstall('Redis'));
-  return startProgram(fetched, durable);
+  return startProgram(fetched, options);
 }

@@ -8,7 +8,7 @@ import { openDatabase, readDatabaseUrl, type WorkspaceDatabase } from '../../wor
 import { ensureFolders } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
 import { type FoundWorkspace, findWorkspace } from '../../workspace/workspace-state.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError } from '../cli-error.js';
 import { type ConfirmOptions, YES_FLAGS } from '../confirm.js';
 import { requireLocal } from '../local-only.js';
 import type { Output } from '../output.js';
@@ -63,7 +63,6 @@ async function restore(out: Output, wanted: string, isConfirmed: boolean): Promi
       'CONFIRMATION_NEEDED',
       `This replaces everything in ${paths.root} by the backup of ${checked.header.createdAt}.`,
       {
-        exitCode: EXIT.failed,
         hint: 'Nothing was changed. Add --yes to go on; what is there now is backed up first.',
       },
     );
@@ -72,7 +71,7 @@ async function restore(out: Output, wanted: string, isConfirmed: boolean): Promi
   const safety = newBackup(paths, 'before-restore');
   const work = async (url: string) => {
     const kept = await keepIfAny(url, safety);
-    return { ...(await replaceByBackup({ url, file, onProgress: progressTo(out) })), kept };
+    return { ...(await replaceByBackup({ url, file, onProgress: progressTo(out) }, paths)), kept };
   };
   const { createdAt, rows, backupLevel, level, kept } = await withDatabase(out, { config, paths, work });
   out.result({ created_at: createdAt, rows, backup_level: backupLevel, level, kept }, [

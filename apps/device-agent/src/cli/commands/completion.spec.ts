@@ -44,7 +44,7 @@ describe('what a shell completes', () => {
   withBash('in bash: commands, then options and what they take [cli.completion]', () => {
     expect(bash('')).toEqual(expect.arrayContaining(['start', 'token', 'completion']));
     expect(bash('tok')).toEqual(['token']);
-    expect(bash('token', '')).toEqual(['create', 'list', 'revoke']);
+    expect(bash('token', '')).toEqual(['create', 'list', 'revoke', 'rotate']);
     expect(bash('token', '-')).toEqual(['--help']);
     expect(bash('token', 'create', '')).toContain('--label');
     expect(bash('token', 'create', '--scope', '')).toEqual(['read', 'write', 'manage']);
@@ -81,7 +81,7 @@ describe('what a shell completes', () => {
 
   withFish('in fish: options of commands below commands too', () => {
     expect(fish('svc tok')).toContain('token');
-    expect(fish('svc token ')).toEqual(['create', 'list', 'revoke']);
+    expect(fish('svc token ')).toEqual(['create', 'list', 'revoke', 'rotate']);
     expect(fish('svc token create --scope ')).toEqual(expect.arrayContaining(['read', 'write', 'manage']));
     expect(fish('svc token create --scope read --l')).toContain('--label');
     expect(fish('svc completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));

@@ -82,7 +82,7 @@ async function mirrorsOf(client: WorkspaceClient): Promise<Mirror[] | null> {
 export function checkMirrors(mirrors: readonly Pick<Mirror, 'local_path' | 'state'>[]): Finding {
   const wrong = mirrors.filter(({ state }) => state === 'missing' || state === 'unreadable');
   if (wrong.length === 0) return { check: 'mirrors', state: 'ok', found: counted(mirrors.length, 'folder') };
-  const shown = wrong.slice(0, SHOWN_MIRRORS).map(({ local_path, state }) => `${local_path} is ${state}`);
+  const shown = wrong.slice(0, SHOWN_MIRRORS).map(({ local_path, state }) => `${local_path ?? 'a folder'} is ${state}`);
   const more = wrong.length > shown.length ? [`${wrong.length - shown.length} more`] : [];
   return {
     check: 'mirrors',
@@ -97,7 +97,7 @@ export function checkMirrors(mirrors: readonly Pick<Mirror, 'local_path' | 'stat
 async function checkWatches(mirrors: readonly Mirror[]): Promise<Finding | null> {
   const limit = Number(await readFile(WATCH_LIMIT, 'utf8').catch(() => Number.NaN));
   if (!Number.isInteger(limit)) return null;
-  const paths = mirrors.map(({ local_path }) => local_path);
+  const paths = mirrors.flatMap(({ local_path }) => local_path ?? []);
   return watchFinding(await countFolders(paths, limit), limit);
 }
 

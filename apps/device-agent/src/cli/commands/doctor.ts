@@ -5,11 +5,13 @@ import type { Command } from 'commander';
 import { checkUsable, freeBytes, nearestFolder } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
 import { type FoundWorkspace, findWorkspace } from '../../workspace/workspace-state.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError } from '../cli-error.js';
+import { EXIT } from '../codes.js';
 import { table } from '../output.js';
 import { runs } from '../run-command.js';
 import { checkDatabase } from './doctor-database.js';
 import { checkStores } from './doctor-folders.js';
+import { checkLeftovers } from './doctor-leftovers.js';
 import { checkRemote, checkWorkspace } from './doctor-workspace.js';
 import type { Finding } from './finding.js';
 
@@ -56,6 +58,7 @@ async function examine(): Promise<Finding[]> {
     await checkFolder(paths),
     await checkDisk(paths),
     await checkDatabase(config, paths, found),
+    ...(problems ? [] : [await checkLeftovers(paths)]),
     await checkToken(paths),
     await checkPort(config, found),
     ...(problems ? [] : checkStores(paths)),

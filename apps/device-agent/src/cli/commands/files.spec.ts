@@ -120,7 +120,7 @@ describe('files on the command line', () => {
     expect((await workspace.svc('files', 'create', NODE, '../y.md')).code).toBe(2);
   });
 
-  it('are moved and deleted after their preview only: without a terminal it is the result, with exit code 1', async () => {
+  it('are moved and deleted after their preview only: without a terminal it is the result, and done', async () => {
     const preview = {
       applied: false,
       from: { node_id: NODE, path: 'wip/a.md' },
@@ -150,7 +150,7 @@ describe('files on the command line', () => {
     };
     const shown = await workspace.svc('files', 'move', NODE, 'wip/a.md', 'outputs/');
     expect([shown.code, shown.stdout]).toEqual([
-      1,
+      0,
       'Would move wip/a.md to outputs/a.md.\nNothing was changed: add --yes to do it.\n',
     ]);
     const done = await workspace.svc('files', 'move', NODE, FILE, 'outputs/', '--yes');
@@ -160,7 +160,7 @@ describe('files on the command line', () => {
       new_subpath: null,
       confirmed: true,
     });
-    expect((await workspace.svc('files', 'delete', NODE, 'wip/a.md', '--json')).code).toBe(1);
+    expect((await workspace.svc('files', 'delete', NODE, 'wip/a.md', '--json')).code).toBe(0);
     expect(asked().at(-1)).toBe(`DELETE ${route}?mode=complete`);
     const deleted = await workspace.svc('files', 'delete', NODE, 'wip/a.md', '--yes');
     expect([deleted.code, deleted.stdout]).toEqual([0, expect.stringContaining('svc trash restore t1')]);

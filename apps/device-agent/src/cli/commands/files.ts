@@ -14,7 +14,7 @@ import {
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { z } from 'zod';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError } from '../cli-error.js';
 import { type ConfirmOptions, YES_FLAGS } from '../confirm.js';
 import { table } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
@@ -196,9 +196,7 @@ function putCommand(files: Command): void {
 function targetPath(source: string, target: string): string {
   if (!target.endsWith('/')) return filePath(target).path;
   if (source === '-')
-    throw new CliError('PATH_INVALID', 'Standard input has no name: give the path of the file, with its name.', {
-      exitCode: EXIT.usage,
-    });
+    throw new CliError('PATH_INVALID', 'Standard input has no name: give the path of the file, with its name.', {});
   return filePath(target + basename(source)).path;
 }
 

@@ -4,18 +4,20 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { holdsLock } from '@workspace-graph/database/embedded';
-import { loadConfig } from '@workspace-graph/platform/config';
+import { httpPort, loadConfig } from '@workspace-graph/platform/config';
 import { type Command, InvalidArgumentError } from 'commander';
 import { databaseOutside } from '../../workspace/database-place.js';
 import { folderError, makeFolders } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
 import { type FoundWorkspace, findWorkspace, readState, type WorkspaceState } from '../../workspace/workspace-state.js';
 import { CliError, notRunning } from '../cli-error.js';
+import type { AnyCode } from '../codes.js';
 import { requireLocal } from '../local-only.js';
 import type { Output } from '../output.js';
 import { runs } from '../run-command.js';
 import { alreadyRunning } from '../unusable-workspace.js';
 import { connect } from '../workspace-client.js';
+import { howToSet } from './agent.js';
 import { statusCommand } from './status.js';
 
 interface StartOptions {
@@ -116,11 +118,11 @@ async function startFailed(paths: WorkspacePaths): Promise<CliError> {
   });
 }
 
-function parseFailure(text: string): { code: string; message: string; hint?: string } | null {
+function parseFailure(text: string): { code: AnyCode; message: string; hint?: string } | null {
   try {
     const value = JSON.parse(text) as { code?: unknown; message?: unknown; hint?: string };
     return typeof value.code === 'string' && typeof value.message === 'string'
-      ? { ...value, code: value.code, message: value.message }
+      ? { ...value, code: value.code as AnyCode, message: value.message }
       : null;
   } catch {
     return null;
@@ -221,8 +223,9 @@ function greeting(state: WorkspaceState, paths: WorkspacePaths): string[] {
     `    URL     ${state.url}/mcp`,
     `    Header  Authorization: Bearer <content of ${token}>`,
     `    e.g.    claude mcp add --transport http workspace-graph ${state.url}/mcp --header "Authorization: Bearer $(cat ${token})"`,
+    `    In the folder of a node (svc mirror create NODE) agents find this by themselves, once ${howToSet()} was run`,
     '',
-    `  REST        curl -H "Authorization: Bearer $(cat ${token})" ${state.url}/overview`,
+    `  Programs    curl -H "Authorization: Bearer $(cat ${token})" ${state.url}/overview`,
     '  Next        svc demo · svc import FILE · svc status · svc --help',
     '',
   ];
@@ -238,8 +241,8 @@ function isAlive(pid: number): boolean {
 }
 
 function portNumber(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('must be a port from 0 to 65535.');
-  return port;
+  const port = httpPort();
+  const read = port.schema.safeParse(text);
+  if (!read.success) throw new InvalidArgumentError(`must be ${port.accepts}.`);
+  return read.data;
 }

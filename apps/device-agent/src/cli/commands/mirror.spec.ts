@@ -26,7 +26,7 @@ function answers(table: Readonly<Record<string, ReturnType<Script>>>): void {
 const bodyOf = (index: number): unknown => JSON.parse(workspace.requests.at(index)?.body ?? 'null');
 
 describe('folders of nodes on the command line', () => {
-  it('are made, with a word about files of somebody else', async () => {
+  it('are made, with a word about files of somebody else and about the credential of agents', async () => {
     const made = {
       node_id: NODE,
       local_path: MIRROR.local_path,
@@ -41,7 +41,9 @@ describe('folders of nodes on the command line', () => {
     answers({ [`POST /nodes/${NODE}/mirror`]: { body: made } });
     const run = await workspace.svc('mirror', 'create', NODE, '--path', 'oven');
     expect([run.code, run.stdout]).toEqual([0, `${MIRROR.local_path}\n`]);
-    expect(run.stderr).toBe('.codex/config.toml was written by somebody else and stays as it is.\n');
+    const [foreign, credential, ...rest] = run.stderr.split('\n');
+    expect([foreign, rest]).toEqual(['.codex/config.toml was written by somebody else and stays as it is.', ['']]);
+    expect(credential).toMatch(/take their credential from SVC_TOKEN.* svc agent env/);
     expect(bodyOf(-1)).toEqual({ custom_path: resolve('oven') });
     const json = await workspace.svc('mirror', 'create', NODE, '--json');
     expect([JSON.parse(json.stdout), json.stderr, bodyOf(-1)]).toEqual([made, '', {}]);
@@ -76,10 +78,10 @@ describe('folders of nodes on the command line', () => {
     expect((await workspace.svc('mirror', 'move', NODE)).code).toBe(2);
   });
 
-  it('are given up after their preview only: without a terminal it is the result, with exit code 1', async () => {
+  it('are given up after their preview only: without a terminal it is the result, and done', async () => {
     answers({ 'GET /mirrors?limit=500': { body: { items: [MIRROR], next_cursor: null } } });
     const preview = await workspace.svc('mirror', 'remove', NODE);
-    expect(preview.code).toBe(1);
+    expect(preview.code).toBe(0);
     expect(preview.stdout.split('\n')).toEqual([
       `${MIRROR.local_path} would be tracked no more. The folder and its files stay there.`,
       'Would be taken out of it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.',

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  AGENT_TOKEN_VARIABLE,
   type ClientConfigFile,
   createMirror,
   LIMITS,
@@ -17,6 +18,7 @@ import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
 import { printable } from '../text.js';
 import { connect, type WorkspaceClient } from '../workspace-client.js';
+import { howToSet } from './agent.js';
 
 interface CreateOptions {
   readonly path?: string;
@@ -57,7 +59,8 @@ function createCommand(mirror: Command): void {
       });
       const foreign = made.scope_config.filter(({ state }) => state === 'foreign');
       for (const file of foreign) out.note(foreignNote(file));
-      out.result(made, [made.local_path]);
+      if (foreign.length < made.scope_config.length) out.note(agentNote());
+      out.result(made, [made.local_path ?? UNTOLD]);
     },
   );
 }
@@ -96,7 +99,7 @@ function moveCommand(mirror: Command): void {
         node_id: await resolveNode(client, node),
         path: resolve(folder),
       });
-      out.result(moved, [moved.local_path]);
+      out.result(moved, [moved.local_path ?? UNTOLD]);
     },
   );
 }
@@ -105,14 +108,14 @@ function moveCommand(mirror: Command): void {
 interface Removed {
   readonly applied: boolean;
   readonly node_id: string;
-  readonly local_path: string;
+  readonly local_path: string | null;
 }
 
 const REMOVE_HELP = `
 Stays:  the folder, every file in it, and the records of the files
 Goes:   from the registry of this device: the folder is tracked no more
         from the folder: SVC_SCOPE.md, and the entries for this workspace in .mcp.json, .codex/config.toml and
-        .vibe/config.toml, unless somebody else wrote or changed them
+        .vibe, unless somebody else wrote or changed them
 \`svc mirror create NODE --path FOLDER\` takes the folder up again.`;
 
 function removeCommand(mirror: Command): void {
@@ -144,13 +147,25 @@ async function removalOf(client: WorkspaceClient, nodeId: string): Promise<Remov
 
 function describeRemoval({ applied, local_path: path }: Removed): string[] {
   return [
-    `${printable(path)} ${applied ? 'is' : 'would be'} tracked no more. The folder and its files stay there.`,
+    `${pathText(path)} ${applied ? 'is' : 'would be'} tracked no more. The folder and its files stay there.`,
     `${applied ? 'Taken' : 'Would be taken'} out of it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.`,
   ];
 }
 
 function mirrorRow({ node, state, files, local_path: path }: Mirror): string[] {
-  return [printable(node.name), state, String(files), printable(path)];
+  return [printable(node.name), state, String(files), pathText(path)];
+}
+
+/** Others than the person of the device, below manage, are not told where folders are. */
+const UNTOLD = 'A folder whose place you are not told';
+
+function pathText(path: string | null): string {
+  return path === null ? UNTOLD : printable(path);
+}
+
+/** Without it an agent that starts there is refused, and does not say why. */
+function agentNote(): string {
+  return `Agents that start there take their credential from ${AGENT_TOKEN_VARIABLE}. Set it in their shell first: ${howToSet()}`;
 }
 
 function foreignNote({ path }: z.infer<typeof ClientConfigFile>): string {

@@ -147,7 +147,7 @@ function folderLines({ mirror, watching, scan, tracked, pending_operations, watc
   if (!mirror) return ['The node has no folder on this device; `svc mirror create` makes it.'];
   return [
     ...table([
-      ['folder', mirror.local_path],
+      ['folder', mirror.local_path ?? 'at a place that you are not told'],
       ['state', mirror.state],
       ['watcher', watching ? 'on' : 'off'],
       ['tracked', counted(tracked, 'file')],

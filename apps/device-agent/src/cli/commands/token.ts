@@ -15,13 +15,14 @@ import { table } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { runs } from '../run-command.js';
 import { connect } from '../workspace-client.js';
+import { rotateCommand } from './rotate-token.js';
 
 interface CreateOptions {
   scope: Scope;
   label: string;
   device?: boolean;
   user?: string;
-  days: number;
+  days?: number;
 }
 interface ListOptions {
   all?: boolean;
@@ -33,9 +34,9 @@ interface Revoked {
   readonly own?: boolean;
 }
 
-/** `svc token create|list|revoke` */
+/** `svc token create|list|revoke|rotate` */
 export function tokenCommands(program: Command): void {
-  const token = program.command('token').description('make, list and revoke credentials');
+  const token = program.command('token').description('make, list, revoke and rotate credentials');
 
   runs<CreateOptions>(
     token
@@ -45,14 +46,18 @@ export function tokenCommands(program: Command): void {
       .requiredOption('--label <text>', 'what it is for')
       .option('--device', 'a device token instead of a personal one')
       .option('--user <id>', 'for another user (needs manage)')
-      .option('--days <number>', 'days until it expires', wholeNumber, LIMITS.tokenDaysDefault),
+      .option(
+        '--days <number>',
+        `days until it expires; ${LIMITS.tokenDaysDefault} unless told, at most until the one in use does`,
+        wholeNumber,
+      ),
     async ({ out, options }) => {
       const client = await connect();
       const made = await client.call(createToken, {
         scope: options.scope,
         label: options.label,
         kind: options.device ? 'device' : 'personal',
-        expires_in_days: options.days,
+        ...(options.days === undefined ? {} : { expires_in_days: options.days }),
         ...(options.user ? { user_id: options.user } : {}),
       });
       out.note(
@@ -90,13 +95,14 @@ export function tokenCommands(program: Command): void {
   );
 
   revokeCommand(token);
+  rotateCommand(token);
 }
 
 function revokeCommand(token: Command): void {
   runs<ConfirmOptions>(
     token
       .command('revoke')
-      .description('end a token and its connections; asks before the one that this command uses itself')
+      .description('end a token with all that were made with it, and their connections; asks before the one in use')
       .argument('<id>', 'id of the token')
       .option(...YES),
     async ({ out, args: [id = ''], options }) => {
@@ -113,10 +119,10 @@ function revokeCommand(token: Command): void {
 }
 
 function describeRevoked({ revoked }: Revoked): string[] {
-  if (revoked !== null) return [`Token ${revoked} is revoked.`];
+  if (revoked !== null) return [`Token ${revoked} is revoked, with all that were made with it.`];
   return [
-    'This is the credential that this command uses: without it the workspace answers it no more.',
-    'A local workspace makes a new one at its next start (`svc stop`, `svc start`).',
+    'This is the credential that this command uses: it ends with all that were made with it.',
+    'To replace it by a new one, with which those go on, use `svc token rotate`.',
   ];
 }
 

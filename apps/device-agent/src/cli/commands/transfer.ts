@@ -1,11 +1,12 @@
-import { openAsBlob } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { exportGraph, type ImportReport } from '@workspace-graph/contracts';
+import { exportGraph, type ImportReport, listImports } from '@workspace-graph/contracts';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError } from '../cli-error.js';
 import { type ConfirmOptions, YES_FLAGS } from '../confirm.js';
 import type { Output } from '../output.js';
 import { runs } from '../run-command.js';
@@ -58,47 +59,59 @@ export function transferCommands(program: Command): void {
     async ({ out }) => {
       const client = await connect();
       showReport(out, await importFile(client, DEMO, {}, out), {});
-      out.note('Try: svc_search "bread" from your agent, or GET /overview.');
+      out.note(
+        'Try: svc mirror create "Second oven" makes its folder, svc open shows the workspace; or ask your agent about bread.',
+      );
     },
   );
 }
 
 async function importFile(client: WorkspaceClient, file: string, options: ImportOptions, out: Output): Promise<Report> {
-  const document =
-    file === '-' ? (Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>) : (await openDocument(file)).stream();
+  const document = file === '-' ? process.stdin : await openDocument(file);
   const flags = new URLSearchParams({
     dry_run: String(options.dryRun ?? false),
     confirmed: String(options.yes ?? false),
   });
-  const response = await client.fetch(`/import?${flags}`, {
-    method: 'POST',
-    body: document.pipeThrough(tellingProgress(out)),
-    duplex: 'half',
-    headers: { 'content-type': 'application/json' },
-  });
-  return (await response.json()) as Report;
+  const sent = new AbortController();
+  const told = tellingProgress(document, out, () => void tellStages(client, out, sent.signal));
+  const answering = client.upload(`/import?${flags}`, told).finally(() => sent.abort());
+  return (await (await answering).json()) as Report;
+}
+
+/** Tells how far the workspace is, until the answer is there. What cannot be asked is not told. */
+async function tellStages(client: WorkspaceClient, out: Output, answered: AbortSignal): Promise<void> {
+  let told = '';
+  while (!answered.aborted) {
+    await sleep(TELL_EVERY_MS, undefined, { signal: answered }).catch(() => undefined);
+    const running = answered.aborted ? null : await client.call(listImports, {}).catch(() => null);
+    const { stage, percent } = running?.items.at(-1) ?? {};
+    const line = stage === undefined ? told : `  ${stage}: ${percent} % …`;
+    if (line !== told && !answered.aborted) out.note(line);
+    told = line;
+  }
 }
 
 /** Tells once in a while how much has been sent, so that whoever waits sees that something happens. */
-function tellingProgress(out: Output): TransformStream<Uint8Array, Uint8Array> {
+async function* tellingProgress(
+  document: AsyncIterable<Uint8Array>,
+  out: Output,
+  whenSent: () => void,
+): AsyncGenerator<Uint8Array> {
   let [bytes, tellAtMs] = [0, performance.now() + TELL_EVERY_MS];
   const sent = (): string => `${(bytes / 1_000_000).toFixed(1)} MB sent`;
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (performance.now() > tellAtMs) {
-        out.note(`  ${sent()} …`);
-        tellAtMs = performance.now() + TELL_EVERY_MS;
-      }
-      controller.enqueue(chunk);
-    },
-    flush() {
-      if (bytes > LARGE_BYTES) out.note(`  ${sent()}; the workspace checks them and takes them in …`);
-    },
-  });
+  for await (const chunk of document) {
+    bytes += chunk.byteLength;
+    if (performance.now() > tellAtMs) {
+      out.note(`  ${sent()} …`);
+      tellAtMs = performance.now() + TELL_EVERY_MS;
+    }
+    yield chunk;
+  }
+  if (bytes > LARGE_BYTES) out.note(`  ${sent()}; the workspace checks them and takes them in …`);
+  whenSent();
 }
 
-async function openDocument(file: string): Promise<Blob> {
+async function openDocument(file: string): Promise<Readable> {
   const found = await stat(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CliError(
       'FILE_UNREADABLE',
@@ -107,7 +120,7 @@ async function openDocument(file: string): Promise<Blob> {
     );
   });
   if (!found.isFile()) throw new CliError('FILE_UNREADABLE', `${file} is not a file.`);
-  return openAsBlob(file);
+  return createReadStream(file);
 }
 
 async function exportTo(client: WorkspaceClient, file: string): Promise<number> {
@@ -139,5 +152,4 @@ function showReport(out: Output, report: Report, options: ImportOptions): void {
     ...gainsOf(report),
     ...(waits ? ['Nothing was changed: add --yes to let these people in.'] : []),
   ]);
-  if (waits) process.exitCode = EXIT.failed;
 }

@@ -43,7 +43,9 @@ export class ScriptedWorkspace implements AsyncDisposable {
 
   /** Runs a command line against this workspace to its end. */
   async svc(...args: readonly string[]): Promise<CommandRun> {
-    const { SVC_URL, SVC_TOKEN } = process.env;
+    const before = process.env;
+    // What the run of the tests is told is nothing to the command.
+    process.env = Object.fromEntries(Object.entries(before).filter(([name]) => !name.startsWith('SVC_')));
     const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
     process.env['SVC_URL'] = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
     process.env['SVC_TOKEN'] = 'svc_pat_test';
@@ -55,8 +57,7 @@ export class ScriptedWorkspace implements AsyncDisposable {
       stdout.end();
       stderr.end();
       process.exitCode = undefined;
-      restore('SVC_URL', SVC_URL);
-      restore('SVC_TOKEN', SVC_TOKEN);
+      process.env = before;
     }
   }
 
@@ -99,9 +100,4 @@ function capture(stream: NodeJS.WriteStream): { text(): string; end(): void } {
     stream.write = write;
   };
   return { text: () => Buffer.concat(chunks).toString(), end };
-}
-
-function restore(name: string, value: string | undefined): void {
-  if (value === undefined) delete process.env[name];
-  else process.env[name] = value;
 }

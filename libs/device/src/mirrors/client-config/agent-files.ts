@@ -1,4 +1,4 @@
-import type { ClientConfigFile } from '@workspace-graph/contracts';
+import { AGENT_TOKEN_VARIABLE, type ClientConfigFile } from '@workspace-graph/contracts';
 import type { z } from 'zod';
 import { jsonEntry } from './json-entry.js';
 import type { OwnedText } from './owned-text.js';
@@ -6,14 +6,14 @@ import { type Apart, type Table, tomlBlock } from './toml-block.js';
 
 /** Under which agents know us. */
 const NAME = 'workspace-graph';
-/** Environment variable from which agents take the credential; a credential itself is never written. */
-const TOKEN_VARIABLE = 'SVC_TOKEN';
 
 /** A configuration file of an agent client in the folder of a node. */
 export interface AgentFile {
   readonly client: Exclude<z.infer<typeof ClientConfigFile>['client'], 'scope'>;
   /** Within the folder. */
   readonly path: string;
+  /** True: a file that is made where there is none would take the place of the person's own configuration. */
+  readonly joinsOnly?: boolean;
   /** Our entry in it; `url` is that of the MCP endpoint with the home node. */
   readonly entry: (url: string) => OwnedText;
 }
@@ -25,7 +25,7 @@ export const AGENT_FILES: readonly AgentFile[] = [
     entry: (url) =>
       jsonEntry(
         { group: 'mcpServers', name: NAME },
-        { type: 'http', url, headers: { Authorization: `Bearer \${${TOKEN_VARIABLE}}` } },
+        { type: 'http', url, headers: { Authorization: `Bearer \${${AGENT_TOKEN_VARIABLE}}` } },
       ),
   },
   {
@@ -33,20 +33,25 @@ export const AGENT_FILES: readonly AgentFile[] = [
     path: '.codex/config.toml',
     entry: (url) =>
       tomlBlock(
-        `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "${TOKEN_VARIABLE}"`,
+        `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "${AGENT_TOKEN_VARIABLE}"`,
         codexApart,
       ),
   },
-  {
-    client: 'mistral-vibe',
-    path: '.vibe/config.toml',
-    entry: (url) =>
-      tomlBlock(
-        `[[mcp_servers]]\nname = "${NAME}"\ntransport = "streamable-http"\nurl = ${JSON.stringify(url)}\napi_key_env = "${TOKEN_VARIABLE}"`,
-        vibeApart,
-      ),
-  },
+  // A profile, `vibe --agent workspace-graph`, comes on top of the person's own configuration.
+  { client: 'mistral-vibe', path: `.vibe/agents/${NAME}.toml`, entry: vibeEntry },
+  { client: 'mistral-vibe', path: '.vibe/config.toml', joinsOnly: true, entry: vibeEntry },
 ];
+
+function vibeEntry(url: string): OwnedText {
+  const lines = [
+    '[[mcp_servers]]',
+    `name = "${NAME}"`,
+    'transport = "streamable-http"',
+    `url = ${JSON.stringify(url)}`,
+    `api_key_env = "${AGENT_TOKEN_VARIABLE}"`,
+  ];
+  return tomlBlock(lines.join('\n'), vibeApart);
+}
 
 /** The address that makes a node the home node of a connection. */
 export function homeUrl(mcpUrl: string, nodeId: string): string {

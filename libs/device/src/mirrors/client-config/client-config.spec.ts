@@ -11,7 +11,9 @@ import type { Edited, Ownership } from './owned-text.js';
 
 const CLAUDE = '.mcp.json';
 const CODEX = '.codex/config.toml';
-const VIBE = '.vibe/config.toml';
+const VIBE = '.vibe/agents/workspace-graph.toml';
+/** The person's own, which Vibe reads instead of the one in their home. */
+const VIBE_WHOLE = '.vibe/config.toml';
 /** Files of somebody else that are tried with each client; SVC_PROPERTY_RUNS makes them more. */
 const RUNS = Number(process.env['SVC_PROPERTY_RUNS'] ?? 300);
 const NONE: Ownership = { hashes: [], made: null };
@@ -150,6 +152,30 @@ describe('the configuration of agent clients', () => {
     expect(await states()).toEqual(allForeign);
     await device.call(removeMirror, { node_id: nodeId });
     for (const [path, content] of Object.entries(changed)) expect(await text(path)).toBe(content);
+  });
+
+  it('takes the place of nobody’s configuration of Vibe, and joins one that lies in the folder [mirrors.client-config.foreign-untouched]', async () => {
+    expect(Object.keys(await states())).toEqual([CLAUDE, CODEX, VIBE, 'SVC_SCOPE.md']);
+    expect(await readdir(join(folder, '.vibe'))).toEqual(['agents']);
+    const own = 'active_model = "mine"\n';
+    await put(VIBE_WHOLE, own);
+    expect(await states()).toMatchObject({ [VIBE]: 'unchanged', [VIBE_WHOLE]: 'written' });
+    expect(parse(await text(VIBE_WHOLE))).toMatchObject({
+      active_model: 'mine',
+      mcp_servers: [{ name: 'workspace-graph' }],
+    });
+    await device.call(removeMirror, { node_id: nodeId });
+    expect(await text(VIBE_WHOLE)).toBe(own);
+    expect(await readdir(join(folder, '.vibe'))).toEqual(['config.toml']);
+  });
+
+  it('takes back a whole configuration of Vibe that an earlier version wrote', async () => {
+    await states();
+    await put(VIBE_WHOLE, await text(VIBE));
+    expect(Object.keys(await states())).not.toContain(VIBE_WHOLE);
+    expect(await readdir(join(folder, '.vibe'))).toEqual(['agents']);
+    await device.call(removeMirror, { node_id: nodeId });
+    expect(await readdir(folder)).not.toContain('.vibe');
   });
 
   it('is not added to files that it could not be added to without harm', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, rm } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
@@ -21,8 +21,9 @@ import type { MirrorRow } from '../../store/device-store.js';
 import { sectionsOf } from '../make-folder.js';
 import { Mirrors } from '../mirrors.js';
 import { HANDOFF_FILE, isOwnScope, NOTHING_TO_TELL, renderScope, SCOPE_FILE, withMark } from '../scope-file.js';
+import { FolderTexts } from './folder-texts.js';
 import { OwnershipRecords, type Written } from './ownership.js';
-import { readText, writeText } from './text-file.js';
+import { type ReadText, readText } from './text-file.js';
 
 type ScopeContext = z.infer<typeof Context>;
 type Author = NonNullable<Written['author']>;
@@ -44,6 +45,7 @@ export class ScopeFiles {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(Mirrors) private readonly mirrors: Mirrors,
+    @Inject(FolderTexts) private readonly texts: FolderTexts,
   ) {
     this.records = new OwnershipRecords(parts.settings.own);
     mirrors.onRemoved(({ nodeId }) => this.told.delete(nodeId));
@@ -51,7 +53,7 @@ export class ScopeFiles {
 
   /** What goes into the file, as the caller sees it. */
   read(nodeId: string, envelope: Envelope, signal?: AbortSignal): Promise<ScopeContext> {
-    const input = { node_id: nodeId, depth: 1, max_tokens: CONTEXT_TOKENS };
+    const input = { node_id: nodeId, depth: 1, form: 'records' as const, max_tokens: CONTEXT_TOKENS };
     return this.parts.service.call(getContext, input, envelope, signal);
   }
 
@@ -74,13 +76,13 @@ export class ScopeFiles {
       return 'unchanged';
     }
     this.told.set(row.nodeId, idsIn(graph));
-    await writeText(join(row.path, SCOPE_FILE), text, found === 'missing' ? undefined : found.mode);
-    return 'written';
+    return (await this.put(row, found, text)) ? 'written' : 'foreign';
   }
 
   /** Takes the file out of the folder if it is ours. Call it while the node is locked. */
   async remove(row: MirrorRow): Promise<void> {
-    if (await ownText(row)) await rm(join(row.path, SCOPE_FILE));
+    const found = await ownText(row);
+    if (found) await this.texts.remove({ folder: row.path, path: SCOPE_FILE, found });
   }
 
   /** Whether the file of a node may tell something else once these have changed. */
@@ -106,7 +108,12 @@ export class ScopeFiles {
     if (graph) this.told.set(nodeId, idsIn(graph));
     const found = await ownText(row);
     const text = withMark(graph === null ? NOTHING_TO_TELL : await textOf(row, graph));
-    if (found && found.text !== text) await writeText(join(row.path, SCOPE_FILE), text, found.mode);
+    if (found && found.text !== text) await this.put(row, found, text);
+  }
+
+  /** A file that somebody else saved in the same instant stays theirs. */
+  private put({ path: folder }: MirrorRow, found: ReadText | 'missing', text: string): Promise<boolean> {
+    return this.texts.write({ folder, path: SCOPE_FILE, found }, text, { isOurs: true });
   }
 
   /** The node as an author sees it at present; null when they do not. */
@@ -134,7 +141,7 @@ async function textOf({ path }: MirrorRow, graph: ScopeContext): Promise<string>
   });
 }
 
-async function ownText({ path }: MirrorRow): Promise<{ readonly text: string; readonly mode: number } | null> {
+async function ownText({ path }: MirrorRow): Promise<ReadText | null> {
   const found = await readText(path, SCOPE_FILE);
   return typeof found === 'object' && isOwnScope(found.text) ? found : null;
 }

@@ -69,6 +69,7 @@ describe('SVC_SCOPE.md and the graph', () => {
           name,
           lifecycle: 'active' as const,
           health: null,
+          health_note: null,
           depth: 1,
           via: [],
           owner: null,

@@ -3,15 +3,20 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceText } from '@workspace-graph/platform';
-import { temporaryName } from '../../paths/index.js';
+import { inodeOf, stampOf, temporaryName } from '../../paths/index.js';
 
 /** Larger files are somebody else's. */
 const MAX_BYTES = 1_048_576;
-const FILE_MODE = 0o644;
-const MODE_BITS = 0o777;
 
 /** What lies at a path. `foreign`: no regular file, reached through a link, too large, or no text. */
-export type FoundText = { readonly text: string; readonly mode: number } | 'missing' | 'foreign';
+export type FoundText = ReadText | 'missing' | 'foreign';
+
+/** A text, and of which file in which state it is. */
+export interface ReadText {
+  readonly text: string;
+  readonly stamp: string;
+  readonly inode: string;
+}
 
 /** Reads a small text file of a folder without following a link on the way from that folder. */
 export async function readText(folder: string, path: string): Promise<FoundText> {
@@ -21,18 +26,21 @@ export async function readText(folder: string, path: string): Promise<FoundText>
   if (!found.isFile() || found.size > MAX_BYTES) return 'foreign';
   const file = await open(join(folder, path), constants.O_RDONLY | noFollow());
   try {
+    // What is saved from here on makes it another one.
+    const state = await file.stat({ bigint: true });
     const bytes = await file.readFile();
-    return isUtf8(bytes) ? { text: bytes.toString('utf8'), mode: found.mode } : 'foreign';
+    if (!isUtf8(bytes)) return 'foreign';
+    return { text: bytes.toString('utf8'), stamp: stampOf(state), inode: inodeOf(state) };
   } finally {
     await file.close();
   }
 }
 
-/** Writes a text file as a whole, and makes its folder as needed. */
-export async function writeText(target: string, text: string, mode = FILE_MODE): Promise<void> {
+/** Writes a text file that nobody else writes as a whole, and makes its folder as needed. */
+export async function writeText(target: string, text: string, mode: number): Promise<void> {
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
-  await replaceText(target, text, { draft: join(folder, temporaryName()), mode: mode & MODE_BITS });
+  await replaceText(target, text, { draft: join(folder, temporaryName()), mode });
 }
 
 async function isPlainWay(folder: string, path: string): Promise<boolean> {

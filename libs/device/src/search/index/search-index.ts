@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { fold } from '@workspace-graph/domain';
+import { atomically } from '../../store/atomically.js';
 import { type Term, wordsOf } from '../search-query.js';
 import { unpackText } from '../text/packed-text.js';
 import { snippetMaker } from './file-snippet.js';
@@ -201,15 +202,7 @@ export class SearchIndex {
   }
 
   private transaction<T>(work: () => T): T {
-    this.database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.database.isTransaction) this.database.exec('ROLLBACK');
-      throw error;
-    }
+    return atomically(this.database, work);
   }
 
   private run(sql: string, ...values: SQLInputValue[]) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fold } from '@workspace-graph/domain';
 import { decodeText } from './decode-text.js';
-import { EXTRACTION, type Extraction, type ExtractionRequest, type ExtractionState } from './extraction.js';
+import { EXTRACTION, type Extraction, type ExtractionOutcome, type ExtractionRequest } from './extraction.js';
 import { htmlText } from './html-text.js';
 import { officeText } from './office-text.js';
 import { packText } from './packed-text.js';
@@ -15,12 +15,14 @@ const HTML_NAME = /\.x?html?$/i;
 const UTF8 = new TextEncoder();
 
 /** Reads a file and takes its text out; never throws for what the file holds. Closes the handle. */
-export async function extract({ handle, filename }: ExtractionRequest): Promise<Extraction> {
+export async function extract({ handle, filename, isQuick = false }: ExtractionRequest): Promise<Extraction> {
   let sha256: string | null = null;
   try {
     const { size } = await handle.stat();
     if (size > EXTRACTION.fileBytes) return without('too_large');
+    if (isQuick && size > EXTRACTION.quickBytes) return without('slow');
     const bytes = await handle.readFile();
+    if (isQuick && isSlow(bytes, filename)) return without('slow');
     sha256 = createHash('sha256').update(bytes).digest('hex');
     const text = await textOf(bytes, filename);
     return text === null ? without('none', { sha256 }) : withText(text, sha256);
@@ -31,10 +33,24 @@ export async function extract({ handle, filename }: ExtractionRequest): Promise<
   }
 }
 
+/** Whether it is more than plain text of a size that is read at once. */
+function isSlow(bytes: Buffer, filename: string): boolean {
+  if (bytes.length > EXTRACTION.quickBytes || isPdf(bytes) || isZip(bytes)) return true;
+  return HTML_NAME.test(filename) && bytes.length > EXTRACTION.quickHtmlBytes;
+}
+
+function isPdf(bytes: Buffer): boolean {
+  return bytes.subarray(0, PDF_HEAD_BYTES).includes(PDF);
+}
+
+function isZip(bytes: Buffer): boolean {
+  return bytes.subarray(0, ZIP.length).equals(ZIP);
+}
+
 /** By what the bytes are; the name decides only among texts. */
 async function textOf(bytes: Buffer, filename: string): Promise<string | null> {
-  if (bytes.subarray(0, PDF_HEAD_BYTES).includes(PDF)) return pdfText(new Uint8Array(bytes));
-  if (bytes.subarray(0, ZIP.length).equals(ZIP)) return officeText(bytes);
+  if (isPdf(bytes)) return pdfText(new Uint8Array(bytes));
+  if (isZip(bytes)) return officeText(bytes);
   if (HTML_NAME.test(filename)) return htmlText(bytes);
   return decodeText(bytes);
 }
@@ -45,7 +61,7 @@ function withText(all: string, sha256: string | null): Extraction {
 }
 
 function without(
-  state: ExtractionState,
+  state: ExtractionOutcome,
   { sha256 = null, problem = null }: { readonly sha256?: string | null; readonly problem?: string | null } = {},
 ): Extraction {
   return { state, sha256, text: null, words: null, problem };

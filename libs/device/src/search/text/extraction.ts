@@ -6,6 +6,9 @@ export const EXTRACTION = {
   /** Characters of text that are kept; what follows is not searched. */
   textLength: 2_000_000,
   timeoutMs: 20_000,
+  /** Bytes of plain text, and of HTML, that are read at once: larger files and all other formats may take long. */
+  quickBytes: 1_048_576,
+  quickHtmlBytes: 262_144,
   heapMegabytes: 512,
   /** Unpacked bytes that are looked at in one bundle of Office. */
   unpackedBytes: 128 * 1_048_576,
@@ -17,6 +20,8 @@ export const EXTRACTION = {
 export interface ExtractionRequest {
   readonly handle: FileHandle;
   readonly filename: string;
+  /** True: only what is read at once, whatever the file holds, is read; anything else is `slow`. */
+  readonly isQuick?: boolean;
 }
 
 /**
@@ -25,8 +30,11 @@ export interface ExtractionRequest {
  */
 export type ExtractionState = 'done' | 'none' | 'failed' | 'too_large';
 
+/** slow: the text may take long to be read, and nobody tried. */
+export type ExtractionOutcome = ExtractionState | 'slow';
+
 export interface Extraction {
-  readonly state: ExtractionState;
+  readonly state: ExtractionOutcome;
   /** Of the bytes that were read; null when nobody read them. */
   readonly sha256: string | null;
   /** The text, packed by `packText`. */

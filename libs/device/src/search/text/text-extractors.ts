@@ -3,7 +3,7 @@ import { Thread } from '../threads/thread.js';
 import { EXTRACTION, type Extraction, type ExtractionRequest } from './extraction.js';
 
 export interface TextExtractorsOptions {
-  /** Files read at the same time, each in a thread of its own. */
+  /** Files read at the same time that may take long, each in a thread of its own. */
   readonly threads: number;
   /** Module of the thread; another one in specs. */
   readonly entry?: URL;
@@ -18,13 +18,12 @@ type ExtractorThread = Thread<ExtractionRequest, Extraction>;
 
 /**
  * Takes the text out of files, apart from the main thread. A thread that takes too long, or dies of a file, is
- * replaced; the file counts as failed.
+ * replaced; the file counts as failed. Quick requests have a thread of their own.
  */
 export class TextExtractors {
   readonly threads: number;
-  private readonly free: ExtractorThread[];
-  private readonly queue: ((thread: ExtractorThread) => void)[] = [];
-  private readonly all: readonly ExtractorThread[];
+  private readonly slow: Lane;
+  private readonly quick: Lane;
   private readonly timeoutMs: number;
 
   constructor({
@@ -38,14 +37,15 @@ export class TextExtractors {
         resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
       });
     this.threads = threads;
-    this.all = Array.from({ length: threads }, () => new Thread<ExtractionRequest, Extraction>(start));
-    this.free = [...this.all];
+    this.slow = new Lane(Array.from({ length: threads }, () => new Thread(start)));
+    this.quick = new Lane([new Thread(start)]);
     this.timeoutMs = timeoutMs;
   }
 
   /** Never rejects. The handle is not the caller's any more. */
   async extract(request: ExtractionRequest): Promise<Extraction> {
-    const thread = await this.take();
+    const lane = request.isQuick ? this.quick : this.slow;
+    const thread = await lane.take();
     const timer = setTimeout(() => void thread.end(), this.timeoutMs);
     try {
       return await thread.ask(request, [request.handle]);
@@ -56,7 +56,7 @@ export class TextExtractors {
       return { state: 'failed', sha256: null, text: null, words: null, problem };
     } finally {
       clearTimeout(timer);
-      this.give(thread);
+      lane.give(thread);
     }
   }
 
@@ -70,13 +70,27 @@ export class TextExtractors {
     await Promise.all(this.all.map((thread) => thread.close()));
   }
 
-  private take(): Promise<ExtractorThread> {
+  private get all(): readonly ExtractorThread[] {
+    return [...this.quick.threads, ...this.slow.threads];
+  }
+}
+
+/** Threads that read one file each, in the order in which they are asked for. */
+class Lane {
+  private readonly free: ExtractorThread[];
+  private readonly queue: ((thread: ExtractorThread) => void)[] = [];
+
+  constructor(readonly threads: readonly ExtractorThread[]) {
+    this.free = [...threads];
+  }
+
+  take(): Promise<ExtractorThread> {
     const thread = this.free.pop();
     if (thread) return Promise.resolve(thread);
     return new Promise((resolve) => this.queue.push(resolve));
   }
 
-  private give(thread: ExtractorThread): void {
+  give(thread: ExtractorThread): void {
     const next = this.queue.shift();
     if (next) next(thread);
     else this.free.push(thread);

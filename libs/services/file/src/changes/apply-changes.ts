@@ -45,6 +45,7 @@ async function lockNodes(tx: SqlTransaction, { node_id, changes }: Input): Promi
     ...seenBy(tx.context.caller),
     [...new Set([node_id, ...targets])],
   ]);
+  tx.restOn(...nodes.map(({ id }) => id));
   return new Map(nodes.map((node) => [node.id, node]));
 }
 

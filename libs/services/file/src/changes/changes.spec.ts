@@ -88,6 +88,23 @@ describe('changes of files', () => {
     expect(await told()).toBe(2);
   });
 
+  it('are answered to a repeated call while its caller sees both nodes, and then as a fresh one [access.hidden.no-kept-reply]', async () => {
+    const writer = await files.user('Wanda');
+    const target = await files.node({ name: 'Target', writers: [writer] });
+    const [file_id = ''] = await apply(registering('wip/moved.md'));
+    const moving = input([{ kind: 'move', file_id, node_id: target, path: 'wip/moved.md' }]);
+    const repeated = (callId: string) =>
+      files.callAs(applyFileChanges, moving, writer, callId).catch((error: unknown) => error);
+    const callId = newId();
+    const first = await repeated(callId);
+    expect(first).toMatchObject({ results: [{ file: { id: file_id, node_id: target } }] });
+    expect(await repeated(callId)).toEqual(first);
+    await files.sql('DELETE FROM graph.share WHERE node_id = $1', [target]);
+    await files.sql('SELECT graph.refresh_access(ARRAY[$1::uuid])', [target]);
+    expect(await repeated(callId)).toMatchObject({ code: 'NODE_NOT_FOUND' });
+    expect(await repeated(callId)).toEqual(await repeated(newId()));
+  });
+
   it('of many callers at once on one path make one file, and crossing moves between two nodes end', async () => {
     const other = await files.node({ name: 'Other' });
     const made = await Promise.all(

@@ -45,6 +45,7 @@ function problemsOf({ kind, to_path }: Intent, path: string): ValidationIssue[] 
 async function filesOf(tx: SqlTransaction, intents: readonly Intent[]): Promise<Map<string, IntendedFile>> {
   const ids = [...new Set(intents.map(({ file_id }) => file_id))];
   const files = await tx.rows<IntendedFile>(INTENDED_FILES, [...seenBy(tx.context.caller), ids]);
+  tx.restOn(...files.map((file) => file.node_id));
   return new Map(files.map((file) => [file.id, file]));
 }
 
@@ -52,6 +53,7 @@ async function checkTargets(tx: SqlTransaction, intents: readonly Intent[]): Pro
   const ids = [...new Set(intents.map(({ to_node_id }) => to_node_id).filter((id) => id !== null))];
   if (ids.length === 0) return;
   const nodes = await tx.rows<{ id: string; level: number }>(INTENDED_NODES, [...seenBy(tx.context.caller), ids]);
+  tx.restOn(...nodes.map(({ id }) => id));
   const levels = new Map(nodes.map(({ id, level }) => [id, level]));
   for (const id of ids) {
     const level = levels.get(id);

@@ -14,10 +14,10 @@ export const fileJson = (r: string): string => `json_build_object(
 /** What the caller may do on a node, as in `graph.access_level`. */
 export const levelOf = (n: string): string => `graph.access_level(${n}.access_set_id, $1::uuid, $2::boolean)`;
 
-/** NodePlace of a row of nodes. The key of the organization is part of every path, whoever may see the organization. */
+/** NodePlace of a row of nodes. The key of the organization is for those who see it. */
 export const placeJson = (n: string): string => `json_build_object(
   'node_id', ${n}.id, 'type', ${n}.type, 'name', ${n}.name, 'sync_key', ${n}.sync_key,
-  'organization_sync_key', (SELECT o.sync_key FROM graph.node o WHERE o.id = ${n}.organization_id),
+  'organization_sync_key', (SELECT o.sync_key FROM ${VISIBLE} o WHERE o.id = ${n}.organization_id),
   'level', CASE ${levelOf(n)} WHEN 2 THEN 'write' ELSE 'read' END)`;
 
 /** PlacedFile of a row of records and its node. */

@@ -24,6 +24,17 @@ export async function startFiles(): Promise<FileFixture> {
     `INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ($1, 'organization', 'Acme', 'active', 'acme')`,
     [organizationId],
   );
+  const closedOrganization = async (readers: readonly Caller[]): Promise<string> => {
+    const id = newId();
+    await sql(
+      `INSERT INTO graph.node (id, type, name, lifecycle, sync_key, visibility) VALUES ($1, 'organization', 'Closed', 'active', $2, 'group')`,
+      [id, `closed-${id}`],
+    );
+    for (const { user_id } of readers)
+      await sql(`INSERT INTO graph.share (node_id, user_id, access) VALUES ($1, $2, 'read')`, [id, user_id]);
+    await sql('SELECT graph.refresh_access(ARRAY[$1::uuid])', [id]);
+    return id;
+  };
   const callAs: FileFixture['callAs'] = async (operation, input, caller, callId) => {
     const envelope = { callId, requestId: callId, caller };
     const reply = await registry.dispatch(operation, input, { envelope, signal: new AbortController().signal });
@@ -34,15 +45,16 @@ export async function startFiles(): Promise<FileFixture> {
     sql,
     callAs,
     user: (name) => harness.user(name),
-    node: async ({ name, readers = [], writers = [] }) => {
+    node: async ({ name, readers = [], writers = [], organizationReaders }) => {
       const id = newId();
+      const home = organizationReaders ? await closedOrganization(organizationReaders) : organizationId;
       const isOpen = readers.length + writers.length === 0;
       await sql(
         `WITH made AS (
            INSERT INTO graph.node (id, type, name, lifecycle, health, organization_id, sync_key, visibility)
            VALUES ($1, 'project', $2, 'planned', 'on_track', $3, $4, $5) RETURNING id)
          INSERT INTO graph.edge (id, source_id, target_id, relation) SELECT gen_random_uuid(), id, $3, 'belongs_to' FROM made`,
-        [id, name, organizationId, `p-${id}`, isOpen ? null : 'group'],
+        [id, name, home, `p-${id}`, isOpen ? null : 'group'],
       );
       for (const [access, callers] of [
         ['read', readers],

@@ -4,6 +4,8 @@ import {
   deleteActor,
   getActor,
   listActors,
+  listDuties,
+  type NodeStatus,
   type ParsedInputOf,
   type RawJson,
   type ReplyOf,
@@ -11,10 +13,15 @@ import {
 } from '@workspace-graph/contracts';
 import { Database, runSqlCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { seenBy } from '../shared/caller.js';
 import { actorNotFound } from './actor.repository.js';
 import { ACTOR, ACTOR_CURSOR, ACTORS_START, LIST_ACTORS } from './actor.statements.js';
 import { create, update } from './actor-changes.js';
 import { deleteActor as remove } from './delete-actor.js';
+import { DUTIES, DUTIES_START, DUTY_CURSOR } from './duty.statements.js';
+
+/** Of the nodes whose duties are told unless somebody asks for others. */
+const CURRENT: readonly NodeStatus[] = ['active', 'completed'];
 
 /** People and automations that own nodes and answer for responsibilities. */
 @Injectable()
@@ -38,6 +45,19 @@ export class ActorHandlers {
       input.limit,
     ]);
     if (!page) throw new Error('A list answers one row');
+    return page;
+  }
+
+  @Handles(listDuties)
+  async duties(input: ParsedInputOf<typeof listDuties>, { caller }: OperationContext): Promise<RawJson> {
+    const page = await this.database.json(DUTIES, [
+      ...seenBy(caller),
+      input.actor_id,
+      input.status ?? CURRENT,
+      input.limit,
+      ...DUTY_CURSOR.read(input.cursor, DUTIES_START),
+    ]);
+    if (!page) throw actorNotFound(input.actor_id);
     return page;
   }
 

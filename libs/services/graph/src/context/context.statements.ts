@@ -1,17 +1,20 @@
-import { LIMITS } from '@workspace-graph/contracts';
+import { LIMITS, type NodeType } from '@workspace-graph/contracts';
 import { type Statement, statement } from '@workspace-graph/database';
 import { NODE_JSON } from '../nodes/node.statements.js';
-import { eventJson, linksOf, responsibilitiesOf, SEEN_SETS, seen } from '../shared/projections.js';
+import { eventJson, linksOf, nodePath, responsibilitiesOf, SEEN_SETS, seen } from '../shared/projections.js';
 
 /** Order of types within one step: what structures comes first. */
 const TYPE_ORDER = `ARRAY['organization', 'area', 'process', 'project', 'principle']`;
 const DETAIL_EVENTS = 3;
 export const HUBS_TOLD = 5;
+const PARENTS_TOLD = 2;
+/** Characters of a note on a health. */
+const NOTE_LENGTH = 100;
 /** Bytes of details without texts: their keys and empty lists. */
 export const EMPTY_DETAILS_BYTES = 160;
 
 /** Neighbours of one kind looked at from one node: many around the node asked for, fewer farther out. */
-const fanOf = (level: number): string => (level === 1 ? '$7::int' : 'least($7::int, greatest(50, $7::int / 4))');
+const fanOf = (level: number): string => (level === 1 ? '$7::int' : 'least($7::int, greatest(50, $8::int / 8))');
 const SHOWN = `${seen('n')} AND ($6::boolean OR n.status <> 'archived')`;
 
 /** Neighbours of `p` by one relation in one direction, by index and in the order of ids, one more than the fan. */
@@ -56,10 +59,27 @@ const walk = (level: number): string => `
 /** One of our own words as JSON, or null. */
 const quoted = (word: string): string => `coalesce('"' || ${word} || '"', 'null')`;
 
+/** The beginning of the note on a health that is not well: a longer one would crowd out other nodes. */
+const healthNote = `coalesce(to_json(CASE WHEN n.health <> 'on_track' THEN CASE WHEN length(n.health_note) > ${NOTE_LENGTH}
+    THEN left(n.health_note, ${NOTE_LENGTH}) || '…' ELSE n.health_note END END)::text, 'null')`;
+
 /** Put together as text: of hundreds of lines, JSON functions would take most of the time. */
 const outline = `'{"id":"' || n.id || '","type":"' || n.type || '","name":' || to_json(n.name)
-  || ',"lifecycle":' || ${quoted('n.lifecycle')} || ',"health":' || ${quoted('n.health')} || ',"depth":' || l.depth
+  || ',"lifecycle":' || ${quoted('n.lifecycle')} || ',"health":' || ${quoted('n.health')} || ',"health_note":' || ${healthNote}
+  || ',"depth":' || l.depth
   || ',"via":[' || l.via || '],"owner":' || coalesce(to_json(a.name)::text, 'null') || '}'`;
+
+/** How a node is named in a call: by its path where the caller sees its organization, else by its id. */
+const reference = `coalesce(${nodePath('n', 'o')}, n.id::text)`;
+
+/** What the members of the organization that is asked for belong to within it: from the second step on. */
+const parents = (depth: number): string =>
+  depth < 2
+    ? 'NULL::text[]'
+    : `CASE WHEN l.depth = 1 AND (SELECT r.type FROM level0 r) = 'organization' THEN ARRAY(
+        SELECT ltrim(file.node_folder(p.type, p.sync_key, NULL), '/') FROM graph.edge e JOIN graph.node p ON p.id = e.target_id
+        WHERE e.source_id = n.id AND e.relation = 'belongs_to' AND p.organization_id = n.organization_id AND ${seen('p')}
+          AND ($6::boolean OR p.status <> 'archived') ORDER BY p.id LIMIT ${PARENTS_TOLD}) END`;
 
 const details = `json_build_object('node_id', n.id, 'description', n.description, 'goal', n.goal,
   'responsibilities', ${responsibilitiesOf('n.id')}, 'data_sources', ${linksOf('n.id', 'data_source')}, 'tools', ${linksOf('n.id', 'tool')},
@@ -74,8 +94,8 @@ const union = (parts: readonly string[], empty: string): string =>
 
 /**
  * A node and what lies around it, walked step by step over visible nodes alone. $1 user, $2 sees all, $3 node, $4 most
- * bytes, $5 relations to follow, $6 archived ones too, $7 most nodes. The first row is the node itself, null when it is
- * absent or hidden.
+ * bytes of the outline, $5 relations to follow, $6 archived ones too, $7 most nodes to look at, $8 most lines of the outline,
+ * $9 most bytes of details. The first row is the node itself, null when it is absent or hidden.
  */
 const contextText = (depth: number): string => `
   WITH ${SEEN_SETS},
@@ -85,15 +105,16 @@ const contextText = (depth: number): string => `
     .map((level) => `,${walk(level)}`)
     .join('')},
   line AS MATERIALIZED (
-    SELECT l.id, l.depth, l.via, (row_number() OVER (ORDER BY l.depth, l.place))::int AS place
+    SELECT l.id, l.type, l.depth, l.via, (row_number() OVER (ORDER BY l.depth, l.place))::int AS place
     FROM (${union(
-      levels(depth).map((level) => `SELECT id, depth, via, place FROM level${level}`),
-      'SELECT NULL::uuid AS id, 0 AS depth, NULL::text AS via, 0::bigint AS place WHERE $5::text[] IS NULL AND $6::boolean',
+      levels(depth).map((level) => `SELECT id, type, depth, via, place FROM level${level}`),
+      'SELECT NULL::uuid AS id, NULL::text AS type, 0 AS depth, NULL::text AS via, 0::bigint AS place WHERE $5::text[] IS NULL AND $6::boolean',
     )}) l
   ), shown AS MATERIALIZED (
-    SELECT l.place, n.id, ${outline} AS outline,
+    SELECT l.place, n.id, ${outline} AS outline, ${reference} AS reference, ${parents(depth)} AS parents,
       sum(${EMPTY_DETAILS_BYTES} + octet_length(n.description) + octet_length(n.goal)) OVER (ORDER BY l.place) AS details_bytes
-    FROM line l JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor a ON a.id = n.owner_id WHERE l.place <= $7::int
+    FROM line l JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor a ON a.id = n.owner_id
+      LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE l.place <= least($7::int, $8::int)
   ), fitting AS MATERIALIZED (
     SELECT s.*, sum(octet_length(s.outline)) OVER (ORDER BY s.place) AS outline_bytes FROM shown s
   )
@@ -106,10 +127,11 @@ const contextText = (depth: number): string => `
       levels(depth).map((level) => `SELECT ${level} AS level, from_id FROM step${level} WHERE beyond`),
       'SELECT 0 AS level, NULL::uuid AS from_id WHERE false',
     )}) h GROUP BY h.from_id ORDER BY min(h.level), h.from_id LIMIT ${HUBS_TOLD}) AS hubs,
-    (SELECT count(*) > $7::int FROM line) AS cut
+    (SELECT count(*) > $7::int FROM line) AS cut,
+    (SELECT ${reference} FROM graph.node n LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE n.id = $3::uuid AND ${seen('n')}) AS reference,
+    NULL::text[] AS parents, (SELECT json_object_agg(t.type, t.count) FROM (SELECT type, count(*) FROM line GROUP BY type ORDER BY type) t) AS types
   UNION ALL
-  SELECT s.place, s.outline,
-    CASE WHEN s.details_bytes <= $4::int - (SELECT max(t.outline_bytes) FROM fitting t) THEN (${details})::text END, NULL, NULL, NULL
+  SELECT s.place, s.outline, CASE WHEN s.details_bytes <= $9::int THEN (${details})::text END, NULL, NULL, NULL, s.reference, s.parents, NULL
   FROM fitting s JOIN graph.node n ON n.id = s.id WHERE s.outline_bytes <= $4::int
   ORDER BY place`;
 
@@ -131,4 +153,10 @@ export interface ContextRow extends Record<string, unknown> {
   readonly hubs: readonly string[] | null;
   /** First row: there are more nodes than the most. */
   readonly cut: boolean | null;
+  /** How the node is named in a call. */
+  readonly reference: string | null;
+  /** Further rows: what the node belongs to within its organization, where the answer tells it. */
+  readonly parents: readonly string[] | null;
+  /** First row: how many nodes of each type were looked at. */
+  readonly types: Readonly<Partial<Record<NodeType, number>>> | null;
 }

@@ -1,6 +1,5 @@
 import {
   type Caller,
-  LIMITS,
   type getContext as operation,
   type ParsedInputOf,
   RawJson,
@@ -12,9 +11,16 @@ import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { CONTEXT, type ContextRow } from './context.statements.js';
 import { packContext } from './pack-context.js';
 
-/** Bytes of a short line of the outline; more nodes than that allows are never shown. */
-const LINE_BYTES = 230;
+/** Tokens of a short line of the outline, and of a short record. */
+const LINE_TOKENS = 12;
+const RECORD_TOKENS = 60;
+/** Nodes looked at in any case, so that the answer can tell how many there are, and at most. */
+const LEAST_NODES = 500;
 const MOST_NODES = 1_500;
+/** Bytes that a token stands for at most: more than that of a text is never needed. */
+const BYTES_PER_TOKEN = 6;
+/** Bytes of the record from which a line is made. */
+const RECORD_BYTES = 400;
 
 /**
  * Answers a node with its surroundings within max_tokens.
@@ -30,17 +36,22 @@ export async function getContext(
     throw validationFailed([{ path: 'node_id', message: 'is needed: this connection has no home node' }]);
   const statement = CONTEXT[input.depth];
   if (!statement) throw new Error(`No statement for depth ${input.depth}`);
-  const mostBytes = input.max_tokens * LIMITS.bytesPerToken;
   const relations = Relation.options.filter((relation) => input.relation?.includes(relation) ?? true);
-  const mostNodes = Math.min(MOST_NODES, Math.ceil(mostBytes / LINE_BYTES));
+  const form = input.form ?? (caller.via === 'mcp' ? 'lines' : 'records');
+  const records = form === 'records';
+  const mostLines = Math.ceil(input.max_tokens / (records ? RECORD_TOKENS : LINE_TOKENS));
   const rows = await database.rows<ContextRow>(statement, [
     ...seenBy(caller),
     nodeId,
-    mostBytes,
+    mostLines * RECORD_BYTES,
     relations,
     input.include_archived,
-    mostNodes,
+    Math.min(MOST_NODES, Math.max(LEAST_NODES, mostLines)),
+    mostLines,
+    input.max_tokens * BYTES_PER_TOKEN,
   ]);
   if (rows[0]?.json == null) throw nodeNotFound(nodeId);
-  return new RawJson(packContext({ nodeId, depth: input.depth, maxTokens: input.max_tokens, rows }));
+  return new RawJson(
+    packContext(rows, { depth: input.depth, maxTokens: input.max_tokens, records, nodeId, via: caller.via }),
+  );
 }

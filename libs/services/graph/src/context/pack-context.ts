@@ -1,66 +1,138 @@
-import { LIMITS, type Node } from '@workspace-graph/contracts';
+import {
+  getNode,
+  listEdges,
+  type Node,
+  type NodeType,
+  nameOn,
+  type Responsibility,
+  type Via,
+} from '@workspace-graph/contracts';
+import { estimateTokens } from '@workspace-graph/domain';
+import type { z } from 'zod';
 import type { ContextRow } from './context.statements.js';
+import { outlineLine } from './outline-line.js';
 import { type ContextPart, shortenNode } from './shorten-node.js';
 
-/** Keys, numbers, the sentence about the rest and the names of shortened parts; every hub that is told takes room besides. */
-const FRAME_BYTES = 620;
-const HUB_BYTES = 39;
 /** Room that the node itself has in any case, of the whole. */
 const NODE_SHARE = 0.4;
+/** And its responsibilities, where they are told in lines. */
+const DUTIES_SHARE = 0.5;
+const ATTEMPTS = 6;
 
-interface Packed {
-  readonly nodeId: string;
+interface Asked {
   readonly depth: number;
+  /** Whether the outline consists of records instead of lines. */
+  readonly records: boolean;
+  readonly nodeId: string;
   readonly maxTokens: number;
-  readonly rows: readonly ContextRow[];
+  readonly via: Via;
 }
 
 interface LeftOut {
   readonly nodes: number;
+  readonly types: Readonly<Partial<Record<NodeType, number>>>;
   readonly more_nodes: boolean;
   readonly hubs: readonly string[];
   readonly details: number;
   readonly node: readonly ContextPart[];
 }
 
+/** The node within its room, as JSON members. */
+interface NodePart {
+  readonly text: string;
+  readonly shortened: readonly ContextPart[];
+}
+
 /**
- * The answer as JSON text within the tokens asked for: the outline of as many nodes as fit, nearest first; the node
- * itself in what is left; then details, nearest first. Says what did not fit.
+ * The answer as JSON text within the tokens asked for: the outline of as many nodes as fit beside what the node itself
+ * needs, nearest first; the node in what is left; then details, nearest first. Says what did not fit.
  */
-export function packContext({ nodeId, depth, maxTokens, rows }: Packed): string {
+export function packContext(rows: readonly ContextRow[], asked: Asked): string {
   const [root, ...around] = rows;
-  const hubs = root?.hubs ?? [];
   const node = JSON.parse(root?.json ?? 'null') as Node;
-  const whole = JSON.stringify(node);
-  const room = maxTokens * LIMITS.bytesPerToken - FRAME_BYTES - hubs.length * HUB_BYTES;
-  const wholeBytes = Buffer.byteLength(whole);
+  const references = referencesOf(rows, asked.nodeId);
+  const hubs = (root?.hubs ?? []).map((id) => references.get(id) ?? id);
+  const found = { ...root?.types };
+  const more = root?.cut === true || hubs.length > 0;
+  const room = asked.maxTokens - frameTokens({ hubs, found, asked });
   const outline = fitting(
-    around.map(({ json }) => json ?? 'null'),
-    room - bytesKept(node, wholeBytes, room * NODE_SHARE),
+    around.map((row) => lineOf(row, asked, references)),
+    room - tokensKept(node, room, asked),
   );
-  const most = room - outline.bytes;
-  const short = wholeBytes <= most ? { text: whole, shortened: [] } : shortNode(node, wholeBytes - most);
+  const most = room - outline.tokens;
+  const part = nodePart(node, most, asked);
   const shown = around.slice(0, outline.texts.length);
   const details = fittingAny(
     shown.map((row) => row.details && compact(row.details)),
-    most - Buffer.byteLength(short.text),
+    most - estimateTokens(part.text),
   );
   const leftOut: LeftOut = {
     nodes: (root?.found ?? 0) - shown.length,
-    more_nodes: root?.cut === true || hubs.length > 0,
+    types: withoutShown(found, shown),
+    more_nodes: more,
     hubs,
     details: shown.length - details.length,
-    node: short.shortened,
+    node: part.shortened,
   };
-  return withEstimate(
-    { depth, leftOut, nodeId },
-    `"nodes":[${outline.texts.join(',')}],"node":${short.text},"details":[${details.join(',')}]`,
-  );
+  const lines = outline.texts.join(',');
+  const places = asked.records ? `"outline":[],"nodes":[${lines}]` : `"outline":[${lines}],"nodes":[]`;
+  return withEstimate(headOf(leftOut, asked), `${places},${part.text},"details":[${details.join(',')}]`);
+}
+
+function referencesOf([root, ...around]: readonly ContextRow[], nodeId: string): ReadonlyMap<string, string> {
+  const named = around.map((row) => [idOf(row), row.reference ?? idOf(row)] as const);
+  return new Map([[nodeId.toLowerCase(), root?.reference ?? nodeId], ...named]);
+}
+
+function idOf(row: ContextRow): string {
+  return (JSON.parse(row.json ?? 'null') as { id: string }).id;
+}
+
+function lineOf(row: ContextRow, { records, nodeId }: Asked, references: ReadonlyMap<string, string>): string {
+  return records ? (row.json ?? 'null') : JSON.stringify(outlineLine(row, nodeId, references));
 }
 
 /** What the node has at least beside the outline: its share, or what can never be cut off it. */
-function bytesKept(node: Node, whole: number, share: number): number {
-  return whole <= share ? whole : Math.max(share, Buffer.byteLength(shortNode(node, Infinity).text));
+function tokensKept(node: Node, room: number, asked: Asked): number {
+  const whole = estimateTokens(JSON.stringify(node));
+  const share = room * NODE_SHARE;
+  if (whole <= share) return whole;
+  const least = estimateTokens(nodePart(node, 0, asked).text);
+  return Math.min(room, Math.max(share, least));
+}
+
+/** The node whole if it fits, else as much of it as does; responsibilities are told in lines before they are left out. */
+function nodePart(node: Node, most: number, { records }: Asked): NodePart {
+  const text = `"node":${JSON.stringify(node)}`;
+  if (estimateTokens(text) <= most) return { text, shortened: [] };
+  const short = shortNode(node, most);
+  if (records || !short.shortened.includes('responsibilities')) return short;
+  const lines = fitting(
+    node.responsibilities.map((duty) => JSON.stringify(dutyLine(duty))),
+    most > 0 ? most * DUTIES_SHARE : Infinity,
+  );
+  const duties = `"responsibilities":[${lines.texts.join(',')}],`;
+  const rest = shortNode({ ...node, responsibilities: [] }, most - estimateTokens(duties));
+  return { text: `${duties}${rest.text}`, shortened: [...new Set([...rest.shortened, 'responsibilities' as const])] };
+}
+
+function dutyLine({ title, description, assignees }: z.infer<typeof Responsibility>): string {
+  const who = assignees.map(({ name }) => name).join(', ');
+  return `${title}${description === '' ? '' : `: ${description}`}${who === '' ? '' : ` (${who})`}`;
+}
+
+/** Bytes are taken off until the tokens fit, or nothing more can go. */
+function shortNode(node: Node, most: number): NodePart {
+  const bytes = Buffer.byteLength(JSON.stringify(node));
+  const perToken = bytes / estimateTokens(JSON.stringify(node));
+  let excess = most > 0 ? bytes - most * perToken : Infinity;
+  for (let attempt = 1; ; attempt += 1) {
+    const { node: short, shortened } = shortenNode(node, excess);
+    const text = `"node":${JSON.stringify(short)}`;
+    const over = estimateTokens(text) - most;
+    if (over <= 0 || attempt > ATTEMPTS || excess === Infinity) return { text, shortened };
+    excess = attempt === ATTEMPTS ? Infinity : excess + over * perToken * attempt;
+  }
 }
 
 /** The database writes JSON with spaces, which would cost tokens. */
@@ -69,52 +141,66 @@ function compact(json: string): string {
 }
 
 /** The first of the texts that fit together. */
-function fitting(texts: readonly string[], room: number): { texts: readonly string[]; bytes: number } {
-  let [bytes, count] = [0, 0];
+function fitting(texts: readonly string[], room: number): { texts: readonly string[]; tokens: number } {
+  let [tokens, count] = [0, 0];
   for (const text of texts) {
-    const more = bytes + Buffer.byteLength(text) + 1;
+    const more = tokens + estimateTokens(text) + 1;
     if (more > room) break;
-    [bytes, count] = [more, count + 1];
+    [tokens, count] = [more, count + 1];
   }
-  return { texts: texts.slice(0, count), bytes };
+  return { texts: texts.slice(0, count), tokens };
 }
 
 /** Those of the texts that fit, asked in their order; a large one does not keep later ones out. */
 function fittingAny(texts: readonly (string | null)[], room: number): readonly string[] {
   let left = room;
   return texts.filter((text): text is string => {
-    const bytes = text === null ? Infinity : Buffer.byteLength(text) + 1;
-    if (bytes > left) return false;
-    left -= bytes;
+    const tokens = text === null ? Infinity : estimateTokens(text) + 1;
+    if (tokens > left) return false;
+    left -= tokens;
     return true;
   });
 }
 
-function shortNode(whole: Node, excess: number): { text: string; shortened: readonly ContextPart[] } {
-  const { node, shortened } = shortenNode(whole, excess);
-  return { text: JSON.stringify(node), shortened };
+function withoutShown(found: LeftOut['types'], shown: readonly ContextRow[]): LeftOut['types'] {
+  const left = new Map(Object.entries(found));
+  for (const row of shown) {
+    const { type } = JSON.parse(row.json ?? 'null') as { type: string };
+    left.set(type, (left.get(type) ?? 0) - 1);
+  }
+  return Object.fromEntries([...left].filter(([, count]) => count > 0));
 }
 
-/** Puts the head before the body, with the estimate of the whole text that contains it. */
-function withEstimate(
-  { depth, leftOut, nodeId }: { depth: number; leftOut: LeftOut; nodeId: string },
-  body: string,
-): string {
+/** Tokens of the largest head that this answer can have, and of the names of its parts. */
+function frameTokens({
+  hubs,
+  found,
+  asked,
+}: Pick<LeftOut, 'hubs'> & { found: LeftOut['types']; asked: Asked }): number {
+  const node = ['edges', 'recent_events', 'files', 'data_sources', 'tools', 'responsibilities', 'description'] as const;
+  const most: LeftOut = { nodes: 1_000, types: found, more_nodes: true, hubs, details: 1_000, node };
+  return estimateTokens(`${headOf(most, asked)(10_000)},"outline":[],"nodes":[],"node":,"details":[]}`);
+}
+
+/** Everything before the outline, by the estimate of the whole answer. */
+function headOf(leftOut: LeftOut, { depth, via, nodeId }: Asked): (tokens: number) => string {
   const complete = leftOut.nodes === 0 && !leftOut.more_nodes && leftOut.details === 0 && leftOut.node.length === 0;
-  const told = { ...leftOut, how_to_get: complete ? '' : howToGet(nodeId, leftOut) };
-  const textOf = (tokens: number): string =>
-    `{"depth":${depth},"estimated_tokens":${tokens},"complete":${complete},"left_out":${JSON.stringify(told)},${body}}`;
-  const tokens = Math.ceil((Buffer.byteLength(textOf(0)) + 5) / LIMITS.bytesPerToken);
-  return textOf(tokens);
+  const told = { ...leftOut, how_to_get: complete ? '' : howToGet(leftOut, via, nodeId) };
+  return (tokens) =>
+    `{"depth":${depth},"estimated_tokens":${tokens},"complete":${complete},"left_out":${JSON.stringify(told)}`;
 }
 
-function howToGet(nodeId: string, leftOut: LeftOut): string {
+/** The estimate is part of the text that it is of. */
+function withEstimate(head: (tokens: number) => string, body: string): string {
+  return `${head(estimateTokens(`${head(10_000)},${body}}`))},${body}}`;
+}
+
+function howToGet({ details, node, nodes, more_nodes }: LeftOut, via: Via, nodeId: string): string {
+  const [read, edges] = [nameOn(via, getNode), nameOn(via, listEdges)];
   const ways = [
-    leftOut.details > 0 ? 'get_node with the id of a node of the outline for its details' : '',
-    leftOut.node.length > 0 ? `get_node ${nodeId} for this node whole` : '',
-    leftOut.nodes > 0 || leftOut.more_nodes
-      ? 'a larger max_tokens, or list_edges with the id of a node for all its neighbours'
-      : '',
+    details > 0 ? `${read} with a node of the outline for its details` : '',
+    node.length > 0 ? `${read} with ${nodeId} for this node whole` : '',
+    nodes > 0 || more_nodes ? `a larger max_tokens, or ${edges} of a node for all its neighbours` : '',
   ];
   return ways.filter((way) => way !== '').join('; ');
 }

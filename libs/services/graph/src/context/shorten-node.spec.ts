@@ -83,8 +83,8 @@ describe('a node that is too large', () => {
       'edges',
       'recent_events',
       'files',
-      'responsibilities',
       'data_sources',
+      'responsibilities',
       'description',
       'goal',
     ]);

@@ -36,7 +36,7 @@ export function shortenNode(
   if (excess > 0) shortenPage('edges');
   if (excess > 0) Object.assign(short, { recent_events: shorten('recent_events', node.recent_events) });
   if (excess > 0) shortenPage('files');
-  for (const part of ['responsibilities', 'data_sources', 'tools'] as const) {
+  for (const part of ['data_sources', 'tools', 'responsibilities'] as const) {
     if (excess > 0) Object.assign(short, { [part]: shorten<unknown>(part, node[part]) });
   }
   for (const part of ['description', 'goal'] as const) {

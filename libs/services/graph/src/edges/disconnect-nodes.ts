@@ -17,6 +17,7 @@ type Reply = OutputOf<typeof operation>;
 export async function disconnectNodes(tx: SqlTransaction, input: Input): Promise<Reply> {
   const edge = (await tx.row<{ edge: Edge }>(EDGE_BY_ID, [...seenBy(tx.context.caller), input.edge_id]))?.edge;
   if (!edge) throw edgeNotFound(input.edge_id);
+  tx.restOn(edge.source.id, edge.target.id);
   if (edge.relation !== 'belongs_to') {
     await remove(tx, edge);
     return { applied: true, preview: null, edge };

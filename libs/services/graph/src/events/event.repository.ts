@@ -2,7 +2,7 @@ import { type Caller, type EventKind, type EventStatus, RawJson, ServiceError } 
 import type { Database, SqlTransaction } from '@workspace-graph/database';
 import { allowsEventChange, type EventChange } from '@workspace-graph/domain';
 import { nodeIsReadOnly, seenBy } from '../shared/caller.js';
-import { EVENT, EVENT_FOR_CHANGE } from './event.statements.js';
+import { EVENT, EVENT_FOR_CHANGE, EVENT_WITH_NODE } from './event.statements.js';
 
 /** An event's own columns while a change holds it locked. */
 export interface EventRow {
@@ -25,7 +25,7 @@ export function eventNotFound(eventId: string): ServiceError {
 
 /** The event as get_event answers it. */
 export async function getEvent(database: Database, eventId: string, caller: Caller): Promise<RawJson> {
-  const event = await database.json(EVENT, [...seenBy(caller), eventId]);
+  const event = await database.json(EVENT_WITH_NODE, [...seenBy(caller), eventId]);
   if (!event) throw eventNotFound(eventId);
   return event;
 }
@@ -50,6 +50,7 @@ export async function holdEvent(
 ): Promise<EventRow> {
   const event = await tx.row<EventRow>(EVENT_FOR_CHANGE, [...seenBy(tx.context.caller), eventId]);
   if (!event) throw eventNotFound(eventId);
+  tx.restOn(event.node_id);
   if (event.level < 2) throw nodeIsReadOnly(event.node_id);
   if (expectedVersion !== undefined && expectedVersion !== event.version) {
     throw await conflict(tx, event, `The event has version ${event.version} by now, not ${expectedVersion}.`);

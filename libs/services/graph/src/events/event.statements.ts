@@ -1,7 +1,7 @@
 import { Id, logEvent, Timestamp } from '@workspace-graph/contracts';
 import { commandStatement, cursorOf, pageJson, statement } from '@workspace-graph/database';
 import { z } from 'zod';
-import { eventJson, VISIBLE } from '../shared/projections.js';
+import { eventJson, listedEventJson, VISIBLE } from '../shared/projections.js';
 
 /** Sort key of a list of events: when it happened, and its id. */
 export const EVENT_CURSOR = cursorOf<[string, string]>('list_events', z.tuple([Timestamp, Id]));
@@ -11,6 +11,13 @@ export const EVENT = statement(
   'event.one',
   `
   SELECT ${eventJson('e')}::text AS json FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
+);
+
+/** The same with what its node goes by. */
+export const EVENT_WITH_NODE = statement(
+  'event.one_with_node',
+  `
+  SELECT ${listedEventJson('e')}::text AS json FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
 );
 
 /** What an answer is made of. */
@@ -36,7 +43,7 @@ const EVENT_FILTERS = `
 
 /** Rows for pageJson of the events that `from` selects. $3 page size, $4 and $5 sort key, $6 from, $7 to, $8 statuses, $9 kinds. */
 const eventRows = (from: string): string => `
-  SELECT ${eventJson('e')} AS item, ${EVENT_CURSOR.sql('graph.iso(e.occurred_at)', 'e.id')} AS cursor, e.place
+  SELECT ${listedEventJson('e')} AS item, ${EVENT_CURSOR.sql('graph.iso(e.occurred_at)', 'e.id')} AS cursor, e.place
   FROM (
     SELECT ${EVENT_COLUMNS.map((column) => `e.${column}`).join(', ')}, row_number() OVER (ORDER BY e.occurred_at DESC, e.id DESC) AS place
     FROM ${from} ${EVENT_FILTERS} ORDER BY e.occurred_at DESC, e.id DESC LIMIT $3::int + 1
@@ -130,13 +137,14 @@ export const SET_EVENT_STATUS = statement(
 
 /**
  * Logging, the hottest write, whole: $11 id of the event, $12 node, $13 kind, $14 content, $15 time of happening or null.
- * The node's lock keeps a purge from passing in between.
+ * The node's lock keeps a purge from passing in between; a hidden node is left out before it is locked.
  */
 export const LOG_EVENT = commandStatement(
   logEvent.name,
   `
   target AS MATERIALIZED (
-    SELECT n.id, graph.access_level(n.access_set_id, $1::uuid, $2::boolean) AS level FROM graph.node n WHERE n.id = $12::uuid FOR KEY SHARE
+    SELECT n.id, graph.access_level(n.access_set_id, $1::uuid, $2::boolean) AS level
+    FROM graph.node n WHERE n.id = $12::uuid AND graph.access_level(n.access_set_id, $1::uuid, $2::boolean) > 0 FOR KEY SHARE
   ), logged AS (
     INSERT INTO graph.event (id, node_id, kind, content, occurred_at, logged_by)
     SELECT $11::uuid, t.id, $13::text, $14::text, coalesce($15::timestamptz, now()), $3::uuid FROM target t WHERE t.level = 2
@@ -146,8 +154,9 @@ export const LOG_EVENT = commandStatement(
       jsonb_build_array(jsonb_build_object('id', $9::uuid, 'action', '${logEvent.name}', 'target_kind', 'event', 'target_id', e.id, 'after',
         jsonb_build_object('node_id', e.node_id, 'kind', e.kind, 'content', e.content, 'occurred_at', graph.iso(e.occurred_at)))) AS audits,
       jsonb_build_array(jsonb_build_object('id', $10::uuid, 'type', 'graph.changed', 'payload',
-        jsonb_build_object('node_ids', jsonb_build_array(e.node_id), 'action', '${logEvent.name}'))) AS events
+        jsonb_build_object('node_ids', jsonb_build_array(e.node_id), 'action', '${logEvent.name}'))) AS events,
+      ARRAY[e.node_id] AS rests_on
     FROM logged e
   )`,
-  `CASE WHEN (SELECT t.level FROM target t) > 0 THEN 'FORBIDDEN' ELSE 'NODE_NOT_FOUND' END`,
+  `CASE WHEN EXISTS (SELECT FROM target t) THEN 'FORBIDDEN' ELSE 'NODE_NOT_FOUND' END`,
 );

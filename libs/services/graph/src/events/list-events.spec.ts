@@ -2,9 +2,11 @@ import {
   archiveEvent,
   type Caller,
   type GraphEvent,
+  getEvent,
   type InputOf,
   listEvents,
   logEvent,
+  setAccess,
 } from '@workspace-graph/contracts';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
@@ -128,5 +130,27 @@ describe('the list of events', () => {
 
   it('takes at most 500 at once [limits.lists]', async () => {
     await graph.refusal(listEvents, { limit: 501 }, graph.reader, 'VALIDATION_FAILED');
+  });
+});
+
+describe('an event in a list', () => {
+  it('tells what the node of each goes by, and no key of an organization that the caller does not see [events.list.names-nodes]', async () => {
+    const home = await graph.node('organization', 'Loděnice');
+    const dock = await graph.node('area', 'Suchý dok', { organization_id: home.id, visibility: 'everyone' });
+    await log(dock, 'dok je plný');
+    await log(home, 'rozšiřujeme');
+    const told = async (caller = graph.reader): Promise<unknown[]> => {
+      const { items } = await graph.call(listEvents, { node_id: home.id, scope: 'session' }, caller);
+      const own = await graph.call(listEvents, { node_id: dock.id }, caller);
+      return [...items, ...own.items].map(({ node_name, node_path }) => [node_name, node_path]);
+    };
+    expect(await told()).toEqual([
+      ['Loděnice', 'lodenice'],
+      ['Suchý dok', 'lodenice/areas/suchy-dok'],
+    ]);
+    await graph.call(setAccess, { node_id: home.id, visibility: 'private', confirmed: true }, graph.admin);
+    const [event] = (await graph.call(listEvents, { node_id: dock.id }, graph.reader)).items;
+    expect(event).toMatchObject({ node_name: 'Suchý dok', node_path: null });
+    expect(await graph.call(getEvent, { event_id: event?.id ?? '' }, graph.reader)).toEqual(event);
   });
 });

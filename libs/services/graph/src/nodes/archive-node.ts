@@ -9,11 +9,11 @@ import { archivedLifecycle, restoredLifecycle } from '@workspace-graph/domain';
 import { lockNode, readNode, refuseStale } from './node.repository.js';
 import { lifecycleChanges, realChanges, storeChanges } from './node-changes.js';
 
-/** Archives a node by its lifecycle; one that is archived already stays as it is. */
+/** Archives a node by its lifecycle; one that is archived already, or done, stays as it is. */
 export async function archiveNode(tx: SqlTransaction, input: ParsedInputOf<typeof archiving>): Promise<RawJson> {
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
-  if (node.status !== 'archived') {
+  if (node.status === 'active') {
     await storeChanges(
       tx,
       node,

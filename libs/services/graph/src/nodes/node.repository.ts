@@ -36,6 +36,7 @@ export interface NodeRow {
 export async function readNode(tx: SqlTransaction, nodeId: string): Promise<RawJson> {
   const row = await tx.row<{ json: string }>(NODE_DETAIL, [...seenBy(tx.context.caller), nodeId]);
   if (!row) throw nodeNotFound(nodeId);
+  tx.restOn(nodeId);
   return new RawJson(row.json);
 }
 
@@ -50,6 +51,7 @@ export async function lockNode(
     nodeId,
   ]);
   if (!row) throw nodeNotFound(nodeId);
+  if (purpose === 'for change') tx.restOn(row.id);
   return row;
 }
 
@@ -59,6 +61,7 @@ export async function holdNodes(tx: SqlTransaction, nodeIds: readonly string[]):
   const found = new Map(rows.map((row) => [row.id, row]));
   const missing = nodeIds.find((id) => !found.has(id));
   if (missing !== undefined) throw nodeNotFound(missing);
+  tx.restOn(...found.keys());
   return found;
 }
 

@@ -18,7 +18,7 @@ import {
 } from '@workspace-graph/contracts';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
 
-const SEED = Number(Date.now() % 1_000_000);
+const SEED = Number(process.env['SVC_TEST_SEED'] ?? 261_122);
 const WRITERS = 12;
 const CALLS_OF_EACH = 45;
 /** What a writer who comes too late is told; a deadlock or a fault would be none of these. */

@@ -148,6 +148,16 @@ describe('archiving', () => {
     expect(restored).toEqual({ ...node, version: 3, updated_at: restored.updated_at });
   });
 
+  it('leaves a project that is done as it is', async () => {
+    const node = await graph.node('project', 'Well done', { lifecycle: 'done' });
+
+    expect(await graph.call(archiveNode, { node_id: node.id }, graph.admin)).toMatchObject({
+      lifecycle: 'done',
+      status: 'completed',
+      version: node.version,
+    });
+  });
+
   it('keeps edges, events, responsibilities, links and sharing [graph.node.archive-keeps-everything]', async () => {
     const other = await graph.node('project', 'Other');
     const node = await graph.node('process', 'Full', { visibility: 'private', lifecycle: 'operating' });

@@ -25,7 +25,7 @@ const find = async (
   extra: Partial<InputOf<typeof search>> = {},
   caller: Caller = graph.reader,
 ): Promise<Hit[]> => (await graph.call(search, { query, ...extra }, caller)).items;
-const names = (hits: readonly Hit[]): string[] => hits.map((hit) => hit.node.name);
+const names = (hits: readonly Hit[]): string[] => hits.map((hit) => hit.node?.name ?? '');
 const log = (node: NodeAnswer, content: string, occurredAt?: string): Promise<{ id: string }> =>
   graph.call(
     logEvent,
@@ -84,14 +84,14 @@ describe('searching texts', () => {
     });
     const event = await log(node, 'Dodávka ŠTĚRKU přijde v úterý');
     const hits = await find('sterk');
-    expect(hits.map(({ kind, event_id, matched, snippet }) => ({ kind, event_id, matched, snippet }))).toEqual(
+    expect(hits.map(({ kind, item_id, matched, snippet }) => ({ kind, item_id, matched, snippet }))).toEqual(
       expect.arrayContaining([
-        { kind: 'node', event_id: null, matched: 'text', snippet: 'Zkrátit čekání na «štěrk»' },
-        { kind: 'event', event_id: event.id, matched: 'text', snippet: 'Dodávka «ŠTĚRKU» přijde v úterý' },
+        { kind: 'node', item_id: null, matched: 'text', snippet: 'Zkrátit čekání na «štěrk»' },
+        { kind: 'event', item_id: event.id, matched: 'text', snippet: 'Dodávka «ŠTĚRKU» přijde v úterý' },
       ]),
     );
     expect(hits).toHaveLength(2);
-    expect(hits.every((hit) => hit.node.id === node.id)).toBe(true);
+    expect(hits.every((hit) => hit.node?.id === node.id)).toBe(true);
   });
 
   it('weighs a goal more than a description, and takes the newer of two equal events first', async () => {
@@ -99,8 +99,8 @@ describe('searching texts', () => {
     const inDescription = await graph.node('project', 'D', { description: 'Ovzduší ve městě' });
     const older = await log(inGoal, 'Sensor na střeše', '2025-01-01T00:00:00Z');
     const newer = await log(inDescription, 'Sensor na střeše', '2025-06-01T00:00:00Z');
-    expect((await find('ovzdusi')).map((hit) => hit.node.id)).toEqual([inGoal.id, inDescription.id]);
-    expect((await find('sensor')).map((hit) => hit.event_id)).toEqual([newer.id, older.id]);
+    expect((await find('ovzdusi')).map((hit) => hit.node?.id)).toEqual([inGoal.id, inDescription.id]);
+    expect((await find('sensor')).map((hit) => hit.item_id)).toEqual([newer.id, older.id]);
   });
 
   it('needs all words, takes the last one as a beginning, quotes as a phrase, OR and an excluded word', async () => {

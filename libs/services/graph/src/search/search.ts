@@ -1,7 +1,7 @@
 import {
   type Caller,
+  HitKind,
   Id,
-  type NodeType,
   type OutputOf,
   type search as operation,
   type ParsedInputOf,
@@ -12,7 +12,7 @@ import { fold, markedName, type SoughtWord, snippetOf, soughtWords, wordsFound }
 import { z } from 'zod';
 import { seenBy } from '../shared/caller.js';
 import { LATEST } from '../shared/time.js';
-import { type HitRow, LOWEST_NAME_SCORE, SEARCH, SEARCH_SHORT, TRIGRAM_LENGTH } from './search.statements.js';
+import { type HitRow, SEARCH, SEARCH_SHORT, TRIGRAM_LENGTH } from './search.statements.js';
 
 type Page = OutputOf<typeof operation>;
 
@@ -26,7 +26,6 @@ export async function search(
   input: ParsedInputOf<typeof operation>,
   caller: Caller,
 ): Promise<Page> {
-  const kinds = input.include ?? ['node', 'event'];
   const isShort = fold(input.query)
     .split(' ')
     .every((word) => word.length < TRIGRAM_LENGTH);
@@ -37,8 +36,7 @@ export async function search(
     ...CURSOR.read(input.cursor, START),
     input.type ?? null,
     input.organization_id ?? null,
-    kinds.includes('node'),
-    kinds.includes('event'),
+    input.include ?? HitKind.options,
   ]);
   const words = soughtWords(input.query);
   const shown = rows.slice(0, input.limit);
@@ -50,21 +48,23 @@ export async function search(
 }
 
 function hitOf(row: HitRow, words: readonly SoughtWord[]): Page['items'][number] {
-  const inName = row.event_id === null && row.score >= LOWEST_NAME_SCORE;
+  const inText = row.kind === 'event' || row.kind === 'responsibility' || row.goal !== null;
+  const { node_id: id, node_type: type, node_name: name, holders } = row;
   return {
-    kind: row.event_id === null ? 'node' : 'event',
-    node: { id: row.node_id, type: row.node_type as NodeType, name: row.node_name },
-    event_id: row.event_id,
-    matched: inName ? 'name' : 'text',
-    snippet: inName ? markedName(row.node_name, words) : snippetOf(textWithMost(row, words), words),
+    kind: row.kind,
+    node: id !== null && type !== null && name !== null ? { id, type, name } : null,
+    item_id: row.kind === 'node' ? null : row.id,
+    matched: inText ? 'text' : 'name',
+    snippet: inText ? snippetOf(textWithMost(row, words), words) : markedName(row.text, words),
+    ...(holders ? { holders } : {}),
     score: row.score,
   };
 }
 
 /** The text of a hit that has most of the words. */
-function textWithMost({ content, goal, description, node_name: name }: HitRow, words: readonly SoughtWord[]): string {
-  if (content !== null) return content;
-  const texts = [goal, description, name].filter((text): text is string => !!text);
-  const found = texts.map((text) => wordsFound(text, words));
-  return texts[found.indexOf(Math.max(...found))] ?? name;
+function textWithMost({ goal, description, text, holders }: HitRow, words: readonly SoughtWord[]): string {
+  const own = holders && holders.length > 0 ? `${text}: ${holders.map(({ name }) => name).join(', ')}` : text;
+  const texts = [goal, description, own].filter((part): part is string => !!part);
+  const found = texts.map((part) => wordsFound(part, words));
+  return texts[found.indexOf(Math.max(...found))] ?? own;
 }

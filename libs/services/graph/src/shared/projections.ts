@@ -20,6 +20,10 @@ export const seen = (n: string): string =>
 export const nodeRef = (alias: string): string =>
   `json_build_object('id', ${alias}.id, 'type', ${alias}.type, 'name', ${alias}.name)`;
 
+/** Path of a node by which calls may name it, beside its organization as the caller sees it; null where that is hidden. */
+export const nodePath = (n: string, organization: string): string =>
+  `CASE WHEN ${n}.type = 'organization' OR ${organization}.id IS NOT NULL THEN file.node_folder(${n}.type, ${n}.sync_key, ${organization}.sync_key) END`;
+
 /** ActorRef by id, null for nobody. */
 export const actorRef = (id: string): string =>
   `(SELECT json_build_object('id', a.id, 'type', a.type, 'name', a.name) FROM graph.actor a WHERE a.id = ${id})`;
@@ -35,15 +39,22 @@ export const nodeSummaryFields = (n: string): string => `
   'owner', CASE WHEN ${n}.owner_id IS NOT NULL THEN ${actorRef(`${n}.owner_id`)} END,
   'version', ${n}.version, 'created_at', graph.iso(${n}.created_at), 'updated_at', graph.iso(${n}.updated_at)`;
 
-/** GraphEvent of a row of events. */
-export const eventJson = (e: string): string => `json_build_object(
+const eventFields = (e: string): string => `
   'id', ${e}.id, 'node_id', ${e}.node_id, 'kind', ${e}.kind, 'status', ${e}.status, 'content', ${e}.content,
   'occurred_at', graph.iso(${e}.occurred_at), 'logged_at', graph.iso(${e}.logged_at),
   'logged_by', CASE WHEN ${e}.logged_by IS NOT NULL THEN ${userName(`${e}.logged_by`)} END,
   'resolution', ${e}.resolution, 'resolved_at', graph.iso(${e}.resolved_at),
   'resolved_by', CASE WHEN ${e}.resolved_by IS NOT NULL THEN ${userName(`${e}.resolved_by`)} END, 'supersedes_id', ${e}.supersedes_id,
   'superseded_by_id', CASE WHEN ${e}.status = 'superseded' THEN (SELECT s.id FROM graph.event s WHERE s.supersedes_id = ${e}.id) END,
-  'version', ${e}.version)`;
+  'version', ${e}.version`;
+
+/** GraphEvent of a row of events. */
+export const eventJson = (e: string): string => `json_build_object(${eventFields(e)})`;
+
+/** ListedEvent of a row of events. */
+export const listedEventJson = (e: string): string => `(
+  SELECT json_build_object(${eventFields(e)}, 'node_name', n.name, 'node_path', ${nodePath('n', 'o')})
+  FROM graph.node n LEFT JOIN ${VISIBLE} o ON o.id = n.organization_id WHERE n.id = ${e}.node_id)`;
 
 /** Responsibility of a row of responsibilities. */
 export const responsibilityJson = (r: string): string => `json_build_object(

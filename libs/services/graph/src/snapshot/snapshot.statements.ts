@@ -98,7 +98,7 @@ export const SET_POSITIONS = commandStatement(
   ), counted AS (
     SELECT (SELECT count(*) FROM writable) AS writable, (SELECT count(*) FROM saved) AS moved
   ), change AS (
-    SELECT json_build_object('saved', c.writable) AS reply,
+    SELECT json_build_object('saved', c.writable) AS reply, '{}'::uuid[] AS rests_on,
       CASE WHEN c.moved > 0 THEN jsonb_build_array(jsonb_build_object('id', $9::uuid, 'action', '${setPositions.name}', 'target_kind', 'position',
         'after', jsonb_build_object('moved', c.moved))) ELSE '[]' END AS audits,
       CASE WHEN c.moved > 0 THEN jsonb_build_array(jsonb_build_object('id', $10::uuid, 'type', 'graph.changed', 'payload',

@@ -3,6 +3,7 @@ import {
   addResponsibility,
   addTool,
   archiveEvent,
+  completeRotation,
   createActor,
   createToken,
   editEvent,
@@ -14,6 +15,7 @@ import {
   requestAccess,
   resolveEvent,
   revokeToken,
+  rotateToken,
   supersedeEvent,
   updateResponsibility,
   withdrawAccessRequest,
@@ -42,5 +44,7 @@ export const UNDRAWN_ACTIONS: readonly string[] = [
   refuseAccessRequest,
   withdrawAccessRequest,
   createToken,
+  rotateToken,
+  completeRotation,
   revokeToken,
 ].map((operation) => operation.name);

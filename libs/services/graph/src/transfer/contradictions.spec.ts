@@ -76,9 +76,9 @@ describe('a document that contradicts itself', () => {
     expect(told).toEqual([
       'users.1: is the same user as another record of the document',
       'groups.1: is the same group as another record of the document',
-      'nodes.0.sharing.recipients.1: is in the list twice',
       'groups.2.claim: is the claim of another group',
       'actors.1.user: is another actor already',
+      'nodes.0.sharing.recipients.1: is in the list twice',
     ]);
   });
 
@@ -104,9 +104,9 @@ describe('a document that contradicts itself', () => {
     expect(told.map((line) => line.split(':')[0])).toEqual([
       'nodes.0.lifecycle_before_archive',
       'nodes.0.health_note',
-      'edges.0.id',
       'nodes.1.responsibilities.1.id',
-      'nodes.1.tools.0.id',
+      'nodes.2.data_sources.0.id',
+      'edges.0.id',
     ]);
   });
 
@@ -124,9 +124,9 @@ describe('a document that contradicts itself', () => {
       ],
     });
     expect(told).toEqual([
-      'events.6.supersedes: is an event of another node',
-      'events.5.supersedes: is superseded by another event already',
       'events.0.supersedes: makes a circle',
+      'events.5.supersedes: is superseded by another event already',
+      'events.6.supersedes: is an event of another node',
     ]);
   });
 
@@ -169,9 +169,9 @@ describe('a document that contradicts the workspace', () => {
       events: [note('second', 'twin'), note('third', 'same', { supersedes: 'first' })],
     });
     expect(told).toEqual([
-      'nodes.0.organization: has another area with the sync_key "same"',
       'groups.0.claim: is the claim of another group',
       'actors.0.user: is another actor already',
+      'nodes.0.organization: has another area with the sync_key "same"',
       'events.0.node: the event belongs to another node, which never changes',
       'events.1.supersedes: is superseded by another event already',
     ]);

@@ -6,6 +6,7 @@ import {
   type Caller,
   exportGraph,
   type GraphDocument,
+  LIMITS,
   type OutputOf,
   putImportPart,
   runImport,
@@ -214,10 +215,53 @@ describe('import and export of a workspace', () => {
       'events.0.node',
       'nodes.1',
       'nodes.1.description',
+      'nodes.1.owner',
+      'nodes.2.organization',
       'nodes.2.responsibilities.0.title',
       'nodes.3.organization',
     ]);
     expect((await exported()).nodes).toEqual([]);
+  });
+
+  it('reports problems of all nodes, also where the type of another one cannot be read [graph.import.reports-every-problem]', async () => {
+    const nodes = [
+      { key: 'o', type: 'organization', name: 'O' },
+      { key: 'a', type: 'planet', name: 'A', organization: 'nowhere' },
+      { key: 5, type: 'area', name: 'B', organization: 'o', owner: 'nobody' },
+      { key: 'c', type: 'area', name: 'C', organization: 'a', lifecycle: 'done' },
+      { key: 'd', type: 'area', name: '', tools: [{ name: 'Bad', url: 'javascript:alert(1)' }] },
+      { key: 'o', type: 'organization', name: 'Twice' },
+    ];
+    const edges = [
+      { from: 'a', to: 'd', relation: 'related_to' },
+      { from: 'a', to: 'zz', relation: 'related_to' },
+    ];
+    const issues = await issuesOf(services, admin, { format: 'workspace-graph/1', colour: 'red', nodes, edges });
+    expect(issues.map(({ path }) => path)).toEqual([
+      '',
+      'nodes.1.type',
+      'nodes.1.organization',
+      'nodes.2.key',
+      'nodes.2.owner',
+      'nodes.3.lifecycle',
+      'nodes.4.name',
+      'nodes.4.tools.0.url',
+      'nodes.4.organization',
+      'nodes.5.key',
+      'edges.1.to',
+    ]);
+  });
+
+  it('lists the first problems of a document that has very many, and counts all [graph.import.reports-every-problem]', async () => {
+    const nodes = [{ key: 'o', type: 'organization', name: 'O' }];
+    const wrong = Array.from({ length: LIMITS.importIssues }, () => ({ from: 'o', to: 'o', relation: 'likes' }));
+    const lost = Array.from({ length: 500 }, (_one, index) => ({ from: 'o', to: `x${index}`, relation: 'related_to' }));
+    const text = JSON.stringify({ format: 'workspace-graph/1', nodes, edges: [...lost, ...wrong, ...wrong] });
+    const refused = await services.refusal(runImport, await upload(services, admin, text), admin, 'VALIDATION_FAILED');
+    const issues = refused.details?.['issues'] as ValidationIssue[];
+    expect([issues.length, issues[0]?.path, issues[999]?.path]).toEqual([1_000, 'edges.0.to', 'edges.749']);
+    // Joined to itself, besides a relation that there is not.
+    expect(refused.details?.['issue_count']).toBe(500 + 4 * LIMITS.importIssues);
   });
 
   it('reports what cannot be read alone where it tells too little of the rest', async () => {

@@ -14,17 +14,16 @@ export const CLAIM_BOOTSTRAP = statement(
 /** Locked, so that two starts at once do not both make a token. */
 export const FIRST_ADMINISTRATOR = statement('bootstrap.first', `SELECT user_id FROM identity.bootstrap FOR UPDATE`);
 
-/** The first administrator, when $1 is the hash of a token of theirs that works and will for another month. */
+/** The token with the hash $1, when it is of the first administrator, works and will for another month. */
 export const SIDECAR_TOKEN = statement(
   'bootstrap.sidecar_token',
   `
-  SELECT t.user_id FROM identity.token t JOIN identity.bootstrap b ON b.user_id = t.user_id
+  SELECT t.id, t.user_id, t.replaces IS NOT NULL AS is_successor FROM identity.token t JOIN identity.bootstrap b ON b.user_id = t.user_id
   WHERE t.secret_sha256 = $1::bytea AND t.revoked_at IS NULL AND t.expires_at > now() + interval '30 days'`,
 );
 
-/** Ends the tokens of user $1 labelled $2. */
-export const RETIRE_SIDECAR_TOKENS = statement(
-  'bootstrap.retire_sidecar_tokens',
-  `
-  UPDATE identity.token SET revoked_at = now() WHERE user_id = $1::uuid AND kind = 'device' AND label = $2::text AND revoked_at IS NULL RETURNING id`,
+/** The workspace's own tokens that were not ended, successors before the one in use, so that what those made is kept too. */
+export const SIDECAR_TOKENS = statement(
+  'bootstrap.sidecar_tokens',
+  `SELECT id FROM identity.token WHERE origin = 'workspace' AND revoked_at IS NULL ORDER BY replaces IS NULL, id`,
 );

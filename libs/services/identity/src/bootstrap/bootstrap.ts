@@ -2,9 +2,12 @@ import { LIMITS, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { systemContext } from '../shared/system-context.js';
-import { insertToken } from '../tokens/create-token.js';
+import { inDays, insertToken } from '../tokens/create-token.js';
+import { endTokens } from '../tokens/end-tokens.js';
+import { completeRotationOf } from '../tokens/rotate-token.js';
+import { SUCCEED_TOKEN } from '../tokens/token.statements.js';
 import { hashSecret } from '../tokens/token-secret.js';
-import { CLAIM_BOOTSTRAP, FIRST_ADMINISTRATOR, RETIRE_SIDECAR_TOKENS, SIDECAR_TOKEN } from './bootstrap.statements.js';
+import { CLAIM_BOOTSTRAP, FIRST_ADMINISTRATOR, SIDECAR_TOKEN, SIDECAR_TOKENS } from './bootstrap.statements.js';
 
 export interface Administrator {
   readonly user_id: string;
@@ -18,6 +21,12 @@ export interface LocalOwner {
   /** The sidecar's token: the one that was given, or a new one that the caller must keep readable by this user only. */
   readonly secret: string;
   readonly created: boolean;
+}
+
+interface KeptToken extends Record<string, unknown> {
+  readonly id: string;
+  readonly user_id: string;
+  readonly is_successor: boolean;
 }
 
 const SIDECAR_LABEL = 'sidecar';
@@ -44,7 +53,8 @@ export async function bootstrapAdministrator(
       label,
       scope: 'manage',
       userId,
-      expiresInDays: LIMITS.tokenDaysDefault,
+      expiresAt: inDays(LIMITS.tokenDaysDefault),
+      origin: 'bootstrap',
     });
     return { user_id: userId, token_id: token.id, secret };
   });
@@ -52,30 +62,43 @@ export async function bootstrapAdministrator(
 
 /**
  * The one user of a local workspace and a working token of its sidecar. `secret` is the one kept from before; when it
- * is missing or no longer valid a new one takes its place and the old ones end.
+ * is missing or no longer valid a new one takes its place, and what was made with the old ones goes on with it.
  */
 export async function ensureLocalOwner(
   database: Database,
   { name, secret }: { readonly name: string; readonly secret: string | null },
 ): Promise<LocalOwner> {
-  const kept = secret === null ? null : await database.row<{ user_id: string }>(SIDECAR_TOKEN, [hashSecret(secret)]);
-  if (kept && secret !== null) return { user_id: kept.user_id, secret, created: false };
+  const kept = secret === null ? null : await database.row<KeptToken>(SIDECAR_TOKEN, [hashSecret(secret)]);
+  if (kept && secret !== null) {
+    if (kept.is_successor) await inTransaction(database, (tx) => finishRotation(tx, kept.id));
+    return { user_id: kept.user_id, secret, created: false };
+  }
   return inTransaction(database, async (tx) => {
     const userId = (await createFirst(tx, name)) ?? (await tx.row<{ user_id: string }>(FIRST_ADMINISTRATOR))?.user_id;
     if (userId === undefined) throw new Error('The owner of the local workspace is not there');
-    for (const { id } of await tx.rows<{ id: string }>(RETIRE_SIDECAR_TOKENS, [userId, SIDECAR_LABEL])) {
-      tx.audit({ action: BOOTSTRAP, targetKind: 'token', targetId: id, after: { revoked: true } });
-      tx.emit('credential.ended', { user_id: userId, credential_id: id });
-    }
-    const made = await insertToken(tx, BOOTSTRAP, {
-      kind: 'device',
-      label: SIDECAR_LABEL,
-      scope: 'manage',
-      userId,
-      expiresInDays: LIMITS.tokenDaysMax,
-    });
-    return { user_id: userId, secret: made.secret, created: true };
+    return { user_id: userId, secret: await renewSidecar(tx, userId), created: true };
   });
+}
+
+/** Ends the sidecar's tokens of before; what was made with them goes on with a new one, whose secret it answers. */
+async function renewSidecar(tx: Transaction, userId: string): Promise<string> {
+  const before = await tx.rows<{ id: string }>(SIDECAR_TOKENS);
+  const { token, secret } = await insertToken(tx, BOOTSTRAP, {
+    kind: 'device',
+    label: SIDECAR_LABEL,
+    scope: 'manage',
+    userId,
+    expiresAt: inDays(LIMITS.tokenDaysMax),
+    origin: 'workspace',
+  });
+  for (const { id } of before) await endTokens(tx, SUCCEED_TOKEN, [id, token.id]);
+  return secret;
+}
+
+/** The new secret was stored, and whoever stored it did not come to say so. */
+async function finishRotation(tx: Transaction, tokenId: string): Promise<object> {
+  await completeRotationOf(tx, tokenId);
+  return {};
 }
 
 /** The first user of a workspace; null when another one was first. */

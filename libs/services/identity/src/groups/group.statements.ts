@@ -26,7 +26,7 @@ export const GROUP_PAGE = statement(
     `
   SELECT ${GROUP} AS item, ${GROUP_CURSOR.sql('g.name_folded', 'g.id')} AS cursor, row_number() OVER (ORDER BY g.name_folded, g.id) AS place
   FROM identity.user_group g
-  WHERE ($1::text IS NULL OR g.name_folded LIKE ${namePattern('$1::text')}) AND (g.name_folded, g.id) > ($3::text, $4::uuid)
+  WHERE ($1::text IS NULL OR g.name_folded LIKE ${namePattern('$1::text')} OR graph.fold(g.claim) LIKE ${namePattern('$1::text')}) AND (g.name_folded, g.id) > ($3::text, $4::uuid)
   ORDER BY g.name_folded, g.id LIMIT $2::int + 1`,
   ),
 );

@@ -10,3 +10,8 @@ export function userNotFound(userId: string, path?: string): ServiceError {
 export function groupNotFound(groupId: string): ServiceError {
   return new ServiceError('GROUP_NOT_FOUND', `There is no group ${groupId}.`, { group_id: groupId });
 }
+
+/** The caller's own credential has ended since the edge looked at it. */
+export function credentialEnded(): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', 'The token is not valid.');
+}

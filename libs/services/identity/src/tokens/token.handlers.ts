@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import {
   type Caller,
+  completeRotation,
   createToken,
   LIMITS,
   listTokens,
   type ParsedInputOf,
   type ReplyOf,
   revokeToken,
+  rotateToken,
   type Scope,
   ServiceError,
   scopeIncludes,
@@ -15,9 +17,19 @@ import {
 } from '@workspace-graph/contracts';
 import { Database, LAST_ID, runCommand, type Transaction } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { userNotFound } from '../shared/refusals.js';
-import { insertToken } from './create-token.js';
-import { REVOKE_TOKEN, TOKEN_CURSOR, TOKEN_PAGE, TOKENS_OF_USER, USER_CEILING } from './token.statements.js';
+import { credentialEnded, userNotFound } from '../shared/refusals.js';
+import { inDays, insertToken, type MadeToken } from './create-token.js';
+import { endTokens } from './end-tokens.js';
+import { completeRotationOf, createSuccessor } from './rotate-token.js';
+import {
+  END_TOKENS,
+  MAKER,
+  TOKEN_CURSOR,
+  TOKEN_PAGE,
+  TOKEN_TO_END,
+  TOKENS_OF_USER,
+  USER_CEILING,
+} from './token.statements.js';
 
 /** Tokens of users and devices. */
 @Injectable()
@@ -29,12 +41,17 @@ export class TokenHandlers {
     input: ParsedInputOf<typeof createToken>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof createToken>> {
-    const userId = ownOrManaged(context.caller, input.user_id);
-    if (!scopeIncludes(context.caller.scope, input.scope))
+    const { caller } = context;
+    const userId = ownOrManaged(caller, input.user_id);
+    if (!scopeIncludes(caller.scope, input.scope))
       throw forbidden('A token cannot go beyond the scope of the credential that creates it.', input.scope);
-    const work = async (tx: Transaction): Promise<Awaited<ReturnType<typeof insertToken>>> => {
-      await checkCeiling(tx, userId, input.scope);
-      return insertToken(tx, createToken.name, { ...input, userId, expiresInDays: input.expires_in_days });
+    const { kind, label, scope, expires_in_days: days } = input;
+    const work = async (tx: Transaction): Promise<MadeToken> => {
+      await checkCeiling(tx, userId, scope);
+      const maker = await lockMaker(tx, caller.credential_id);
+      const origin = maker ? 'token' : 'person';
+      const expiresAt = expiryOf(days, maker?.expires_at);
+      return insertToken(tx, createToken.name, { kind, label, scope, userId, expiresAt, origin, madeBy: maker?.id });
     };
     return runCommand(this.database, context, work, { keepReply: false });
   }
@@ -46,8 +63,9 @@ export class TokenHandlers {
   ): Promise<ReplyOf<typeof listTokens>> {
     const userId = input.everybody ? everybody(caller) : ownOrManaged(caller, input.user_id);
     if (userId !== null && userId !== caller.user_id) await this.requireUser(userId);
+    const reach = caller.scope === 'manage' ? [userId, null] : reachOf(caller);
     const key = TOKEN_CURSOR.read(input.cursor, [LAST_ID]);
-    const page = await this.database.json(TOKEN_PAGE, [userId, input.include_ended, input.limit, ...key]);
+    const page = await this.database.json(TOKEN_PAGE, [...reach, input.include_ended, input.limit, ...key]);
     return page ?? { items: [], next_cursor: null };
   }
 
@@ -56,26 +74,35 @@ export class TokenHandlers {
     input: ParsedInputOf<typeof revokeToken>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof revokeToken>> {
-    const { caller } = context;
+    const { token_id: id } = input;
     return runCommand(this.database, context, async (tx) => {
-      const row = await tx.row<{ user_id: string; label: string; ended: boolean; revoked_at: string }>(REVOKE_TOKEN, [
-        input.token_id,
-        caller.scope === 'manage' ? null : caller.user_id,
-      ]);
-      if (!row)
-        throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${input.token_id} that you may end.`, {
-          token_id: input.token_id,
-        });
-      if (row.ended) {
-        tx.audit({
-          action: revokeToken.name,
-          targetKind: 'token',
-          targetId: input.token_id,
-          before: { revoked_at: null },
-          after: { revoked_at: row.revoked_at },
-        });
-        tx.emit('credential.ended', { user_id: row.user_id, credential_id: input.token_id });
-      }
+      const found = await tx.row<{ keeps_workspace: boolean }>(TOKEN_TO_END, [...reachOf(context.caller), id]);
+      if (!found)
+        throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${id} that you may end.`, { token_id: id });
+      if (found.keeps_workspace)
+        throw new ServiceError('TOKEN_NOT_REVOCABLE', "This is the workspace's own token, which is rotated instead.");
+      await endTokens(tx, END_TOKENS, [[id]]);
+      return { done: true as const };
+    });
+  }
+
+  @Handles(rotateToken)
+  async rotate(
+    _input: ParsedInputOf<typeof rotateToken>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof rotateToken>> {
+    const { credential_id: id } = context.caller;
+    return runCommand(this.database, context, (tx) => createSuccessor(tx, id), { keepReply: false });
+  }
+
+  @Handles(completeRotation)
+  async complete(
+    _input: ParsedInputOf<typeof completeRotation>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof completeRotation>> {
+    const { credential_id: id } = context.caller;
+    return runCommand(this.database, context, async (tx) => {
+      if (id !== null) await completeRotationOf(tx, id);
       return { done: true as const };
     });
   }
@@ -84,6 +111,28 @@ export class TokenHandlers {
     if (!(await this.database.prisma.user.findUnique({ where: { id: userId }, select: { id: true } })))
       throw userNotFound(userId);
   }
+}
+
+/** Whose tokens a caller lists and ends, and below which token; null for everybody's and for all. A JWT is its person. */
+function reachOf({ scope, user_id, credential_id }: Caller): [userId: string | null, tokenId: string | null] {
+  if (scope === 'manage') return [null, null];
+  return credential_id === null ? [user_id, null] : [null, credential_id];
+}
+
+/** The token that a caller makes another one with; null for a JWT. */
+async function lockMaker(tx: Transaction, id: string | null): Promise<{ id: string; expires_at: string } | null> {
+  if (id === null) return null;
+  const maker = await tx.row<{ id: string; expires_at: string }>(MAKER, [id]);
+  if (!maker) throw credentialEnded();
+  return maker;
+}
+
+function expiryOf(days: number | undefined, latest: string | undefined): Date {
+  const wanted = inDays(days ?? LIMITS.tokenDaysDefault);
+  if (latest === undefined || wanted <= new Date(latest)) return wanted;
+  if (days === undefined) return new Date(latest);
+  const message = `must not lead beyond ${latest}, when your own token ends; without it the new one ends then too`;
+  throw validationFailed([{ path: 'expires_in_days', message }]);
 }
 
 /** The user that a call is about: the caller, or with manage anybody. */

@@ -5,41 +5,91 @@ import { z } from 'zod';
 /** Sort key of a list of tokens: the id. */
 export const TOKEN_CURSOR = cursorOf<[string]>('list_tokens', z.tuple([Id]));
 
-const TOKEN = `json_build_object(
+const tokenJson = (madeBy: string): string => `json_build_object(
   'id', t.id, 'kind', t.kind, 'label', t.label, 'scope', t.scope,
   'user', json_build_object('id', u.id, 'name', u.name),
   'created_at', graph.iso(t.created_at), 'expires_at', graph.iso(t.expires_at),
-  'last_used_at', graph.iso(t.last_used_at), 'revoked_at', graph.iso(t.revoked_at))`;
+  'last_used_at', graph.iso(t.last_used_at), 'revoked_at', graph.iso(t.revoked_at), 'made_by', ${madeBy})`;
 
 const FROM_TOKEN = `identity.token t JOIN identity."user" u ON u.id = t.user_id`;
 
-/** Token of $1. */
+/** Reach of a caller: of the user $1, or null for everybody; within what was made with the token $2, or null for all. */
+const inReach = (id: string, userId: string): string => `
+  ($1::uuid IS NULL OR ${userId} = $1::uuid) AND ($2::uuid IS NULL OR ${id} IN (SELECT identity.token_tree($2::uuid)))`;
+
+/** Token of $1, as the token that made it sees it. */
 export const TOKEN_BY_ID = statement(
   'token.by_id',
-  `SELECT ${TOKEN} AS token FROM ${FROM_TOKEN} WHERE t.id = $1::uuid`,
+  `SELECT ${tokenJson('t.made_by')} AS token FROM ${FROM_TOKEN} WHERE t.id = $1::uuid`,
 );
 
-/** $1 user or null for everybody's, $2 ended ones too, $3 page size, $4 id of the last token before. */
+/** $1 and $2 reach, $3 ended ones too, $4 page size, $5 id of the last token before. */
 export const TOKEN_PAGE = statement(
   'token.page',
   pageJson(
-    '$3::int',
+    '$4::int',
     `
-  SELECT ${TOKEN} AS item, ${TOKEN_CURSOR.sql('t.id')} AS cursor, row_number() OVER (ORDER BY t.id DESC) AS place FROM ${FROM_TOKEN}
-  WHERE ($1::uuid IS NULL OR t.user_id = $1::uuid)
-    AND ($2::boolean OR (t.revoked_at IS NULL AND t.expires_at > now()))
-    AND t.id < $4::uuid
-  ORDER BY t.id DESC LIMIT $3::int + 1`,
+  SELECT ${tokenJson(`(SELECT m.id FROM identity.token m WHERE m.id = t.made_by AND ${inReach('m.id', 'm.user_id')})`)} AS item,
+    ${TOKEN_CURSOR.sql('t.id')} AS cursor, row_number() OVER (ORDER BY t.id DESC) AS place FROM ${FROM_TOKEN}
+  WHERE ${inReach('t.id', 't.user_id')}
+    AND ($3::boolean OR (t.revoked_at IS NULL AND t.expires_at > now()))
+    AND t.id < $5::uuid
+  ORDER BY t.id DESC LIMIT $4::int + 1`,
   ),
 );
 
-/** Ends the token $1 of user $2, or of anybody when $2 is null; answers whose it is and whether it ended just now. */
-export const REVOKE_TOKEN = statement(
-  'token.revoke',
+/** $1 and $2 reach, $3 token: locked, and whether it is the one that the workspace itself lives by. */
+export const TOKEN_TO_END = statement(
+  'token.to_end',
   `
-  UPDATE identity.token t SET revoked_at = coalesce(t.revoked_at, now())
-  FROM (SELECT id, revoked_at FROM identity.token WHERE id = $1::uuid AND ($2::uuid IS NULL OR user_id = $2::uuid) FOR UPDATE) o
-  WHERE t.id = o.id RETURNING t.user_id, t.label, o.revoked_at IS NULL AS ended, graph.iso(t.revoked_at) AS revoked_at`,
+  SELECT t.origin = 'workspace' AND t.replaces IS NULL AND t.revoked_at IS NULL AS keeps_workspace
+  FROM identity.token t WHERE t.id = $3::uuid AND ${inReach('t.id', 't.user_id')} FOR UPDATE OF t`,
+);
+
+const ENDED = `e.token_id, e.owner_id, graph.iso(now()) AS revoked_at`;
+
+/** Ends the tokens $1 and what was made with them. */
+export const END_TOKENS = statement('token.end', `SELECT ${ENDED} FROM identity.end_tokens($1::uuid[]) e`);
+
+/** Ends the token $1; what was made with it goes on with $2. */
+export const SUCCEED_TOKEN = statement(
+  'token.succeed',
+  `SELECT ${ENDED} FROM identity.succeed_token($1::uuid, $2::uuid) e`,
+);
+
+const WORKS = 't.revoked_at IS NULL AND t.expires_at > now()';
+
+/** When the token $1 ends, if it works. Locked, so that it does not end while another one is made with it. */
+export const MAKER = statement(
+  'token.maker',
+  `SELECT t.id, graph.iso(t.expires_at) AS expires_at FROM identity.token t WHERE t.id = $1::uuid AND ${WORKS} FOR SHARE`,
+);
+
+/** The token that $1 is to replace. */
+export const PREDECESSOR = statement(
+  'token.predecessor',
+  `SELECT t.replaces FROM identity.token t WHERE t.id = $1::uuid AND ${WORKS}`,
+);
+
+/** Locks what made the token $1, always before the token itself. */
+export const LOCK_MAKER_OF = statement(
+  'token.lock_maker_of',
+  `SELECT FROM identity.token t WHERE t.id = (SELECT made_by FROM identity.token WHERE id = $1::uuid) FOR SHARE`,
+);
+
+/** The token $1, locked, if it works, and when its successor ends. The processes' own are renewed for their whole time. */
+export const TOKEN_TO_ROTATE = statement(
+  'token.to_rotate',
+  `
+  SELECT t.kind, t.label, t.scope, t.user_id, t.origin, t.made_by,
+    graph.iso(CASE WHEN t.origin IN ('workspace', 'bootstrap') THEN now() + (t.expires_at - t.created_at) ELSE t.expires_at END) AS next_expires_at
+  FROM identity.token t WHERE t.id = $1::uuid AND ${WORKS} FOR UPDATE`,
+);
+
+/** Ends the successor that the token $1 has by now. */
+export const END_SUCCESSOR = statement(
+  'token.end_successor',
+  `SELECT ${ENDED} FROM identity.end_tokens(ARRAY(SELECT id FROM identity.token WHERE replaces = $1::uuid)) e`,
 );
 
 /** What the user $1 may have at most. Locked, so that tokens made at once are counted one after the other. */

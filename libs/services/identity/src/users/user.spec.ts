@@ -40,20 +40,22 @@ describe('users', () => {
     expect((await harness.call(listUsers, {}, admin)).items.map((user) => user.name)).toEqual(['Ada', 'Sofie']);
   });
 
-  it('are found by a part of the name, diacritics and case aside, and page without gap', async () => {
+  it('are found by a part of the name or of their identity at the provider, diacritics and case aside, and page without gap', async () => {
     for (const name of ['Žofie', 'Zora', 'Zdeněk', 'Bo']) await harness.call(createUser, { name }, admin);
     expect((await harness.call(listUsers, { query: 'ZO' }, admin)).items.map((user) => user.name)).toEqual([
       'Žofie',
       'Zora',
     ]);
     expect((await harness.call(listUsers, { query: '%' }, admin)).items).toEqual([]);
+    await harness.call(createUser, { name: 'Eva', external_id: 'https://login.example|eva@example.org' }, admin);
+    expect((await harness.call(listUsers, { query: 'Eva@' }, admin)).items.map((user) => user.name)).toEqual(['Eva']);
     const names: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await harness.call(listUsers, { limit: 2, ...(cursor ? { cursor } : {}) }, admin);
       names.push(...page.items.map((user) => user.name));
       cursor = page.next_cursor;
     }
-    expect(names).toEqual(['Ada', 'Bo', 'Zdeněk', 'Žofie', 'Zora']);
+    expect(names).toEqual(['Ada', 'Bo', 'Eva', 'Zdeněk', 'Žofie', 'Zora']);
   });
 
   it('are out of reach below manage [access.tier.identity-needs-manage]', async () => {

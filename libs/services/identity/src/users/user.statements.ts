@@ -33,7 +33,7 @@ export const USER_PAGE = statement(
     `
   SELECT ${USER} AS item, ${USER_CURSOR.sql('u.name_folded', 'u.id')} AS cursor, row_number() OVER (ORDER BY u.name_folded, u.id) AS place
   FROM identity."user" u
-  WHERE ($1::text IS NULL OR u.name_folded LIKE ${namePattern('$1::text')}) AND (u.name_folded, u.id) > ($3::text, $4::uuid)
+  WHERE ($1::text IS NULL OR u.name_folded LIKE ${namePattern('$1::text')} OR graph.fold(u.external_id) LIKE ${namePattern('$1::text')}) AND (u.name_folded, u.id) > ($3::text, $4::uuid)
   ORDER BY u.name_folded, u.id LIMIT $2::int + 1`,
   ),
 );

@@ -61,7 +61,7 @@ export function modelGuide(tools: ToolTable): string {
 function filesPart(): string[] {
   return [
     '## Files',
-    'A node has a folder on a device once `svc_mirror` has made it: its mirror. Files in the sections of that folder are tracked, each as a record with an id that stays the same when the file is moved or renamed. `local_path` tells where something lies here; it is null without a mirror on this device.',
+    'A node has a folder on a device once `svc_mirror` has made it: its mirror. Files in the sections of that folder are tracked, each as a record with an id that stays the same when the file is moved or renamed. `local_path` tells where something lies here; it is null without a mirror on this device, and to others than its person and callers with manage.',
     table(
       ['section', 'holds'],
       SECTIONS.map((section) => [`\`${section}\``, SECTION_MEANINGS[section]]),

@@ -1,0 +1,22 @@
+import { basename } from 'node:path';
+import { findLeftovers } from '../../workspace/leftovers.js';
+import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
+import type { Finding } from './finding.js';
+
+/** Names what a backup or a restore left that was cut off; one that is under way has the same. */
+export async function checkLeftovers(paths: WorkspacePaths): Promise<Finding> {
+  const check = 'backups';
+  try {
+    const { databases, drafts } = await findLeftovers(paths);
+    const names = [...databases.map((name) => `the database ${name}`), ...drafts.map((file) => basename(file))];
+    if (names.length === 0) return { check, state: 'ok', found: 'none was cut off' };
+    return {
+      check,
+      state: 'warning',
+      found: `of a backup or restore that is under way or was cut off: ${names.join(', ')}`,
+      advice: `If none is under way, the next \`svc start\` removes them; the files lie in ${paths.backups}.`,
+    };
+  } catch (error) {
+    return { check, state: 'failed', found: (error as Error).message, advice: 'See the finding about the folder.' };
+  }
+}

@@ -1,0 +1,71 @@
+import { relative, sep } from 'node:path';
+import { type Envelope, findPlaces, LIMITS, type NodePlace } from '@workspace-graph/contracts';
+import { isOfUnseenOrganization, pathKey } from '@workspace-graph/domain';
+import type { FileService } from '../records/file-service.js';
+import type { DeviceStore } from '../store/device-store.js';
+
+interface LocalPathsParts {
+  readonly settings: { readonly root: string; readonly personId: () => string | null };
+  readonly store: Pick<DeviceStore, 'mirror'>;
+  readonly service: Pick<FileService, 'call'>;
+}
+
+/** The folder of a node as it may be told; null without a mirror, and where it may not. */
+export type ToldFolders = (nodeId: string) => string | null;
+
+/**
+ * Who is told where something lies on this device: the person whose device it is, and whoever manages. A path that spells
+ * the key of an organization which the caller does not see is told to neither.
+ */
+export class LocalPaths {
+  constructor(private readonly parts: LocalPathsParts) {}
+
+  areToldTo({ caller }: Envelope): boolean {
+    return caller !== null && (caller.scope === 'manage' || caller.user_id === this.parts.settings.personId());
+  }
+
+  /** The folders of nodes that the caller sees. */
+  async foldersOf(places: readonly NodePlace[], asker: Envelope): Promise<ToldFolders> {
+    if (!this.areToldTo(asker)) return () => null;
+    const here = places.filter(({ node_id }) => this.parts.store.mirror(node_id) !== null);
+    const keys = await this.hiddenKeys(here.filter(isOfUnseenOrganization));
+    return (nodeId) => {
+      const folder = this.parts.store.mirror(nodeId)?.path ?? null;
+      const key = keys.get(nodeId);
+      return folder === null || (key !== undefined && this.spells(folder, key)) ? null : folder;
+    };
+  }
+
+  async folderOf(place: NodePlace, asker: Envelope): Promise<string | null> {
+    return (await this.foldersOf([place], asker))(place.node_id);
+  }
+
+  /** The same by id; null too for a node that the caller does not see. */
+  async folderOfNode(nodeId: string, asker: Envelope): Promise<string | null> {
+    const row = this.parts.store.mirror(nodeId);
+    if (row === null || !this.areToldTo(asker)) return null;
+    // Who manages sees every organization.
+    if (asker.caller?.scope === 'manage') return row.path;
+    const { places } = await this.parts.service.call(findPlaces, { node_ids: [nodeId] }, asker);
+    const [place] = places;
+    return place ? this.folderOf(place, asker) : null;
+  }
+
+  private async hiddenKeys(places: readonly NodePlace[]): Promise<ReadonlyMap<string, string>> {
+    const ids = [...new Set(places.map(({ node_id }) => node_id))];
+    const keys = new Map<string, string>();
+    for (let start = 0; start < ids.length; start += LIMITS.filesPerChange) {
+      const node_ids = ids.slice(start, start + LIMITS.filesPerChange);
+      const answer = await this.parts.service.call(findPlaces, { node_ids }, null);
+      for (const { node_id, organization_sync_key: key } of answer.places) if (key !== null) keys.set(node_id, key);
+    }
+    return keys;
+  }
+
+  /** Below the workspace's own folder, which its person has named. */
+  private spells(folder: string, key: string): boolean {
+    const within = relative(this.parts.settings.root, folder);
+    const names = (within.startsWith('..') ? folder : within).split(sep);
+    return names.some((name) => pathKey(name) === pathKey(key));
+  }
+}

@@ -1,0 +1,63 @@
+import type { ReferenceKind } from '@workspace-graph/contracts';
+import { type Statement, statement } from '@workspace-graph/database';
+import { nodePath, SEEN_SETS, seen } from '../shared/projections.js';
+
+/** Of an ambiguous name that are told; one more is looked up, to know that there are more. */
+export const MOST_CANDIDATES = 10;
+const LIMIT = `ORDER BY 1 LIMIT ${MOST_CANDIDATES + 1}`;
+
+/** What is asked, with its place: parallel lists, of which all but the texts are paths of nodes in their parts. */
+const ASKED = `asked AS MATERIALIZED (
+  SELECT a.text, graph.fold(a.text) AS folded, a.organization_key, a.type, a.key, a.place
+  FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS a(text, organization_key, type, key, place))`;
+
+/**
+ * Rows of what each text names: its place, from 1, the id, and by which text the one row could be told from the others.
+ * $1 user, $2 sees all, $3 texts, $4 to $6 keys of organizations, types and keys, null where the text is no path.
+ */
+const find = (name: string, candidates: string, told: string): Statement =>
+  statement(
+    `reference.${name}`,
+    `
+  WITH ${SEEN_SETS}, sees_all AS (SELECT $2::boolean AS yes), ${ASKED}
+  SELECT a.place::int AS place, c.id::text AS id, ${told} AS told
+  FROM asked a CROSS JOIN LATERAL (${candidates}) c ORDER BY 1, told`,
+  );
+
+const HOME = `graph.node o WHERE o.organization_id IS NULL AND o.type = 'organization' AND o.sync_key = a.organization_key AND ${seen('o')}`;
+const PLACED = `
+  SELECT o.id FROM ${HOME} AND a.type = 'organization'
+  UNION ALL
+  SELECT n.id FROM graph.node n
+  WHERE n.organization_id = (SELECT o.id FROM ${HOME}) AND n.type = a.type AND n.sync_key = a.key AND ${seen('n')}`;
+
+/** Whatever names the caller sees: nodes by path, else by name, actors by name. Users and groups are told to `manage`, and who one is. */
+export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
+  node: find(
+    'node',
+    `
+    ${PLACED}
+    UNION ALL
+    (SELECT n.id FROM graph.node n WHERE n.name_folded = a.folded AND NOT EXISTS (${PLACED}) AND ${seen('n')} ${LIMIT})`,
+    `(SELECT coalesce(${nodePath('n', 'o')}, n.id::text)
+      FROM graph.node n LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE n.id = c.id)`,
+  ),
+  actor: find(
+    'actor',
+    `SELECT x.id, x.type FROM graph.actor x WHERE x.name_folded = a.folded ${LIMIT}`,
+    `c.id || ' (' || c.type || ')'`,
+  ),
+  user: find(
+    'user',
+    `SELECT x.id, x.external_id FROM identity."user" x
+     WHERE ((SELECT s.yes FROM sees_all s) OR x.id = $1::uuid) AND (x.name_folded = a.folded OR x.external_id = a.text
+       OR split_part(x.external_id, '|', -1) = a.text) ${LIMIT}`,
+    `c.id || coalesce(' (' || c.external_id || ')', '')`,
+  ),
+  group: find(
+    'group',
+    `SELECT x.id FROM identity.user_group x
+     WHERE (SELECT s.yes FROM sees_all s) AND (x.name_folded = a.folded OR x.claim = a.text) ${LIMIT}`,
+    'c.id::text',
+  ),
+};

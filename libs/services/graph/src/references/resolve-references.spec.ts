@@ -1,0 +1,85 @@
+import {
+  type Caller,
+  type ErrorCode,
+  type ReferenceKind,
+  resolveReferences,
+  setAccess,
+} from '@workspace-graph/contracts';
+import { newId } from '@workspace-graph/platform';
+import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
+
+let graph: GraphFixture;
+
+beforeAll(async () => {
+  graph = await startGraph();
+});
+afterAll(() => graph.close());
+
+const asked = (kind: ReferenceKind, texts: readonly string[]) => ({
+  references: texts.map((text, index) => ({ kind, text, field: `field.${index}` })),
+});
+const resolve = async (kind: ReferenceKind, texts: readonly string[], caller: Caller = graph.reader) =>
+  (await graph.call(resolveReferences, asked(kind, texts), caller)).ids;
+const refused = (kind: ReferenceKind, text: string, code: ErrorCode, caller: Caller = graph.reader) =>
+  graph.refusal(resolveReferences, asked(kind, [text]), caller, code);
+
+describe('a node', () => {
+  it('goes by its path, an organization by its key, and either by a name that only one has [graph.node.named-by-reference]', async () => {
+    const home = await graph.node('organization', 'Pekárna Lípa');
+    const area = await graph.node('area', 'Hlavní pec', { organization_id: home.id });
+    const texts = ['pekarna-lipa/areas/hlavni-pec', 'pekarna-lipa', '  hlavni PEC '];
+    expect(await resolve('node', texts)).toEqual([area.id, home.id, area.id]);
+    for (const wrong of ['pekarna-lipa/projects/hlavni-pec', 'pekarna-lipa/areas/hlavni-pec/wip', '/', 'pec'])
+      await refused('node', wrong, 'NODE_NOT_FOUND');
+  });
+
+  it('is asked for by an ambiguous name with the candidates that the caller sees; a hidden one is nowhere', async () => {
+    const [one, two, other] = [
+      await graph.node('organization', 'Jedna'),
+      await graph.node('organization', 'Dvě'),
+      await graph.node('organization', 'Jiná'),
+    ];
+    await graph.node('area', 'Sklad', { organization_id: one.id });
+    const second = await graph.node('area', 'Sklad', { organization_id: two.id });
+    await graph.node('area', 'Sklad', { organization_id: other.id, visibility: 'private' });
+    const error = await refused('node', 'Sklad', 'VALIDATION_FAILED');
+    expect(error.details).toEqual({
+      issues: [{ path: 'field.0', message: 'names several nodes; send one of dve/areas/sklad, jedna/areas/sklad' }],
+    });
+    await refused('node', 'jina/areas/sklad', 'NODE_NOT_FOUND');
+    await graph.call(setAccess, { node_id: second.id, visibility: 'private', confirmed: true }, graph.admin);
+    expect(await resolve('node', ['Sklad'])).toEqual(await resolve('node', ['jedna/areas/sklad']));
+  });
+});
+
+describe('an actor', () => {
+  it('goes by a name that only one has, whoever asks [graph.node.named-by-reference]', async () => {
+    const [bowei, first, second] = [
+      await graph.actor('bowei'),
+      await graph.actor('Jan Novák'),
+      await graph.actor('Jan Novak', { type: 'automation' }),
+    ];
+    expect(await resolve('actor', ['BOWEI'])).toEqual([bowei.id]);
+    const { details } = await refused('actor', 'jan novak', 'VALIDATION_FAILED');
+    const told = [`${first.id} (person)`, `${second.id} (automation)`].sort().join(', ');
+    expect(details).toEqual({ issues: [{ path: 'field.0', message: `names several actors; send one of ${told}` }] });
+    await refused('actor', 'bow', 'ACTOR_NOT_FOUND');
+  });
+});
+
+describe('users and groups', () => {
+  it('go by name, by the identity of the provider, by claim; below manage one finds oneself alone [graph.node.named-by-reference]', async () => {
+    const [user, group] = [newId(), newId()];
+    await graph.sql(
+      `INSERT INTO identity."user" (id, name, external_id, max_scope) VALUES ($1, 'Tim Hockin', 'https://login.example|tim@example.org', 'write')`,
+      [user],
+    );
+    await graph.sql(`INSERT INTO identity.user_group (id, name, claim) VALUES ($1, 'Leads', 'k8s-leads')`, [group]);
+    const texts = ['tim hockin', 'tim@example.org', 'https://login.example|tim@example.org'];
+    expect(await resolve('user', texts, graph.admin)).toEqual([user, user, user]);
+    expect(await resolve('group', ['leads', 'k8s-leads'], graph.admin)).toEqual([group, group]);
+    await refused('user', 'tim@example.org', 'USER_NOT_FOUND');
+    await refused('group', 'leads', 'GROUP_NOT_FOUND');
+    expect(await resolve('user', ['rita reader'])).toEqual([graph.reader.user_id]);
+  });
+});
