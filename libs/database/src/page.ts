@@ -49,8 +49,8 @@ export function cursorOf<K extends readonly unknown[]>(list: string, key: KeySch
 export const pageJson = (limit: string, rows: string): string => `
   SELECT json_build_object(
     'items', coalesce(json_agg(p.item ORDER BY p.place) FILTER (WHERE p.place <= ${limit}), '[]'),
-    'next_cursor', max(p.cursor) FILTER (WHERE p.place = ${limit} AND p.more))::text AS json
-  FROM (SELECT r.*, count(*) OVER () > ${limit} AS more FROM (${rows}) r) p`;
+    'next_cursor', CASE WHEN count(*) > ${limit} THEN max(p.cursor) FILTER (WHERE p.place = ${limit}) END)::text AS json
+  FROM (${rows}) p`;
 
 /** What a cursor of this list says; null for anything else. PostgreSQL knows no NUL character. */
 function issuedParts(list: string, cursor: string): readonly unknown[] | null {

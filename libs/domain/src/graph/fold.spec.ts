@@ -32,6 +32,15 @@ describe('folding a text for search', () => {
     fc.assert(fc.property(aText, (text) => fold(text.normalize('NFC')) === fold(text.normalize('NFD'))));
   });
 
+  it('makes the same of a short text as of the same text in a long one', () => {
+    const latin = fc.string({ unit: fc.integer({ min: 0, max: 0x24f }).map((code) => String.fromCharCode(code)) });
+    const long = 'x'.repeat(500);
+    fc.assert(
+      fc.property(latin, (text) => fold(`x${text}x ${long}`) === `${fold(`x${text}x`)} ${long}`),
+      { numRuns: 5_000 },
+    );
+  });
+
   it('changes nothing when applied twice', () => {
     fc.assert(
       fc.property(aText, (text) => fold(fold(text)) === fold(text)),

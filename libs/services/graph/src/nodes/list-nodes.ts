@@ -20,7 +20,7 @@ import {
 import { z } from 'zod';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { homeOf } from '../shared/home.js';
-import { nodeSummaryFields, SEEN_SETS, seen } from '../shared/projections.js';
+import { joinedSummaryFields, nodeSummaryJoins, SEEN_SETS, seen } from '../shared/projections.js';
 
 type Input = ParsedInputOf<typeof operation>;
 type SortKey = [string, string];
@@ -81,7 +81,8 @@ export async function listNodes(database: Pick<Database, 'row'>, input: Input, c
   const { cursor, start } = ORDERS[input.order];
   const filters = filtersOf(input, caller);
   const named = [filters.home, filters.organization, filters.parent].filter((id) => typeof id === 'string');
-  const row = await database.row<{ json: string; seen: string[] }>(listStatement(input.order, Object.keys(filters)), [
+  const statement = listStatement(input.order, Object.keys(filters), input.limit);
+  const row = await database.row<{ json: string; seen: string[] }>(statement, [
     ...seenBy(caller),
     input.limit,
     ...cursor.read(input.cursor, start),
@@ -127,29 +128,31 @@ const SUMMARY_COLUMNS = [
 ];
 
 /**
- * One statement for each combination of filters, so that each is planned for what it asks. Those with one filter besides
- * the status are planned once per connection; the many others have no name and leave nothing on the server, where a plan
- * takes a quarter of a megabyte of each connection.
+ * One statement for each combination of filters, so that each is planned for what it asks. A statement with a name is
+ * planned once per connection, where its plan takes a quarter of a megabyte: so those have one that are asked all the
+ * time, and the many others leave nothing on the server.
  */
-function listStatement(orderName: Input['order'], filters: readonly string[]): Statement {
-  const special = filters.filter((filter) => filter !== 'status');
-  const name = special.length > 1 ? '' : `node.list.${[orderName, ...filters].join('.')}`;
-  return { name, text: listText(ORDERS[orderName], filters) };
+function listStatement(orderName: Input['order'], filters: readonly string[], limit: number): Statement {
+  const special = filters.filter((filter) => filter !== 'status').length;
+  const most = limit <= LIMITS.listDefault ? LIMITS.listDefault : LIMITS.listMax;
+  const isUsual = special < 2 || (special === 2 && orderName === 'name' && most === LIMITS.listDefault);
+  const name = isUsual ? `node.list.${most}.${[orderName, ...filters].join('.')}` : '';
+  return { name, text: listText(ORDERS[orderName], filters, most) };
 }
 
 /**
  * $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 ids that must be visible, $7… the filters. The inner limit
  * is a constant: without it a plan for any page size expects a tenth of all nodes on a page.
  */
-function listText(order: Order, filters: readonly string[]): string {
+function listText(order: Order, filters: readonly string[], most: number): string {
   const direction = order.newestFirst ? 'DESC' : 'ASC';
   const sort = `${order.column} ${direction}, n.id ${direction}`;
   const conditions = filters.map((filter, index) =>
     FILTERS[filter as keyof typeof FILTERS].replaceAll('$', `$${index + 7}`),
   );
   const rows = `
-    SELECT json_build_object(${nodeSummaryFields('n')}) AS item,
-      ${order.cursor.sql(order.written, 'n.id')} AS cursor, n.place
+    SELECT json_build_object(${joinedSummaryFields('n')}) AS item,
+      CASE WHEN n.place = $3::int THEN ${order.cursor.sql(order.written, 'n.id')} END AS cursor, n.place
     FROM (
       SELECT n.*, row_number() OVER (ORDER BY ${sort}) AS place
       FROM (
@@ -157,9 +160,9 @@ function listText(order: Order, filters: readonly string[]): string {
         FROM graph.node n
         WHERE ${seen('n')} AND (${order.column}, n.id) ${order.newestFirst ? '<' : '>'} ($4::${order.type}, $5::uuid)
           ${conditions.map((condition) => `AND ${condition}`).join('\n          ')}
-        ORDER BY ${sort} LIMIT ${LIMITS.listMax + 1}
+        ORDER BY ${sort} LIMIT ${most + 1}
       ) n ORDER BY ${sort} LIMIT $3::int + 1
-    ) n`;
+    ) n ${nodeSummaryJoins('n')}`;
   const visible = `ARRAY(SELECT v.id::text FROM graph.node v WHERE v.id = ANY ($6::uuid[]) AND ${seen('v')})`;
   return `WITH ${SEEN_SETS} SELECT (${pageJson('$3::int', rows)}) AS json, ${visible} AS seen`;
 }

@@ -111,6 +111,8 @@ describe('moving a node to another organization', () => {
         graph.admin,
         'CONFLICT',
       );
+      expect(error.message).toContain('same-key (project "Same key")');
+      expect(error.message).toContain('or move the node with_descendants: false.');
       expect(error.details).toEqual({
         current: await read(top.id),
         clashes: [
@@ -122,7 +124,14 @@ describe('moving a node to another organization', () => {
         ],
       });
     }
+    const clashing = { node_id: child.id, organization_id: target.id, confirmed: true };
+    const { message } = await graph.refusal(moveNode, clashing, graph.admin, 'CONFLICT');
+    expect(message).toMatch(/archive and purge it; or create this one anew there, .* and archive it here\.$/);
     expect((await move(top.id, { confirmed: true, with_descendants: false })).applied).toBe(true);
+    // A way out that it names: the other makes room.
+    const elsewhere = await graph.node('organization', 'Elsewhere');
+    await move(there.id, { confirmed: true, organization_id: elsewhere.id });
+    expect((await move(child.id, { confirmed: true })).applied).toBe(true);
   });
 
   it('into the organization it is in already changes nothing', async () => {

@@ -51,6 +51,12 @@ async function refuseForeignTarget(tx: SqlTransaction, { organization_id }: Inpu
   }
 }
 
+interface Clash {
+  readonly node: NodeRef;
+  readonly with: NodeRef;
+  readonly sync_key: string;
+}
+
 /** A sync_key never changes, so a node cannot go where its key is taken. */
 async function refuseClashes(
   tx: SqlTransaction,
@@ -58,19 +64,26 @@ async function refuseClashes(
   ids: readonly string[],
   organizationId: string,
 ): Promise<void> {
-  const clashes = (
-    await tx.rows<{ clash: { sync_key: string } }>(KEY_CLASHES, [ids, organizationId, CLASHES_SHOWN])
-  ).map(({ clash }) => clash);
+  const clashes = (await tx.rows<{ clash: Clash }>(KEY_CLASHES, [ids, organizationId, CLASHES_SHOWN])).map(
+    ({ clash }) => clash,
+  );
   if (clashes.length === 0) return;
   const current: unknown = (await readNode(tx, nodeId)).parse();
-  const keys = clashes
-    .slice(0, 3)
-    .map((clash) => clash.sync_key)
-    .join(', ');
-  throw new ServiceError('CONFLICT', `The organization has nodes with the same sync_key already: ${keys}.`, {
-    current,
-    clashes,
-  });
+  throw new ServiceError('CONFLICT', `${inTheWay(clashes)} ${wayOut(nodeId, clashes)}`, { current, clashes });
+}
+
+function inTheWay(clashes: readonly Clash[]): string {
+  const named = clashes.slice(0, 3).map(({ with: { type, name }, sync_key }) => `${sync_key} (${type} "${name}")`);
+  return `The organization has nodes with the same sync_key already: ${named.join(', ')}${clashes.length > 3 ? ' and more' : ''}.`;
+}
+
+function wayOut(nodeId: string, clashes: readonly Clash[]): string {
+  const ways = [
+    'move the one that is there to another organization, or archive and purge it',
+    'create this one anew there, where it gets a key of its own, and archive it here',
+  ];
+  if (!clashes.some(({ node }) => node.id === nodeId)) ways.push('move the node with_descendants: false');
+  return `A key names folders and never changes. Ways out: ${ways.join('; or ')}.`;
 }
 
 async function move(tx: SqlTransaction, ids: readonly string[], from: string, to: string) {

@@ -13,7 +13,7 @@ let graph: LargeGraph;
 let caller: Caller;
 beforeAll(async () => {
   services = await startServices([GraphModule], {
-    largeGraph: { nodes: 4_000, edges: 12_000, events: 4_000, users: 60 },
+    largeGraph: { nodes: 4_000, edges: 12_000, events: 4_000, users: 3_000 },
   });
   graph = await readLargeGraph(services.database.pool);
   caller = { user_id: graph.userIds[20] ?? '', scope: 'read', credential_id: null, via: 'rest' };

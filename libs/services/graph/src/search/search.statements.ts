@@ -120,11 +120,11 @@ const IN_TEXT = `h.kind = 'node' AND h.score < ${HIGHEST_TEXT_SCORE}`;
 const searchText = (column: NameColumn): string => `
   WITH ${SEEN_SETS},
   ${ASKED},
-  named AS MATERIALIZED (SELECT h.* FROM (${named(column)}) h WHERE ${AFTER_CURSOR} ${BEST_FIRST}),
+  named AS MATERIALIZED (SELECT h.* FROM (${named(column)} OFFSET 0) h WHERE ${AFTER_CURSOR} ${BEST_FIRST}),
   carried AS MATERIALIZED (
-    SELECT h.* FROM (${carried(column)}) h WHERE NOT ${isFilledBy('named')} AND ${AFTER_CURSOR} ${BEST_FIRST}
+    SELECT h.* FROM (${carried(column)} OFFSET 0) h WHERE NOT ${isFilledBy('named')} AND ${AFTER_CURSOR} ${BEST_FIRST}
   ), mentioned AS (
-    SELECT h.* FROM (${MENTIONED}) h WHERE NOT ${isFilledBy('named', 'carried')} AND ${AFTER_CURSOR} ${BEST_FIRST}
+    SELECT h.* FROM (${MENTIONED} OFFSET 0) h WHERE NOT ${isFilledBy('named', 'carried')} AND ${AFTER_CURSOR} ${BEST_FIRST}
   ), best AS (
     SELECT h.* FROM (SELECT * FROM named UNION ALL SELECT * FROM carried UNION ALL SELECT * FROM mentioned) h ${BEST_FIRST}
   )
