@@ -13,7 +13,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What each task runs once everything is in place; `build: false` needs the packages only. */
 const tasks = {
-  start: { script: 'apps/device-agent/bin/svc.mjs', args: ['start', '--foreground'] },
+  // V8 takes 128 MB for new objects on large machines, and is as fast with 32.
+  start: {
+    nodeArgs: ['--max-semi-space-size=16'],
+    script: 'apps/device-agent/bin/svc.mjs',
+    args: ['start', '--foreground'],
+  },
   svc: { script: 'apps/device-agent/bin/svc.mjs' },
   test: { script: 'tools/run-tests.mjs' },
   bench: { script: 'tools/bench.mjs' },
@@ -52,7 +57,10 @@ async function main([name, ...args]) {
       'Restore the file, or check out a whole revision.',
     );
   const cwd = name === 'svc' ? (process.env.INIT_CWD ?? process.cwd()) : root;
-  return runInForeground(node, [script, ...(task.args ?? []), ...args], { cwd, env: childEnvironment(node, root) });
+  return runInForeground(node, [...(task.nodeArgs ?? []), script, ...(task.args ?? []), ...args], {
+    cwd,
+    env: childEnvironment(node, root),
+  });
 }
 
 try {

@@ -17,6 +17,9 @@ import type { Fact, JudgedLine, MeasurementReport, PlaceReport } from './report/
 import { SCALES } from './scales.js';
 import { readWorld, type World } from './world.js';
 
+/** Of each process of the product, after all that load. */
+const MOST_MB = 300;
+
 export interface BenchContext {
   readonly options: Options;
   /** The repository. */
@@ -44,7 +47,7 @@ export async function benchPlace(name: PlaceName, context: BenchContext): Promis
   const aim = await place.admit(world);
   await using load = new LoadProcess();
   const measurements = await measureAll({ ...context, place, world, aim, load });
-  const after = wants('memory') ? memoryFacts(place, 'after the load') : [];
+  const after = wants('memory') ? memoryFacts(place, 'after the load', MOST_MB) : [];
   const edge = wants('start') || wants('sessions') ? await factsOfFreshEdge(place, { aim, load, context }) : [];
   return {
     report: { name, title: place.title, measurements, facts: [...idle, ...after, ...edge] },

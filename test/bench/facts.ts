@@ -12,9 +12,12 @@ const SETTLE_MS = 500;
 /** Sessions that make the code warm and count for nothing. */
 const WARM_UP = 30;
 
-/** Memory of each kind of process of a place. */
-export function memoryFacts(place: Place, when: string): Fact[] {
-  return [...residentMB(place.processes())].map(([name, value]) => fact(`memory, ${name}, ${when}`, value, 'MB'));
+/** Memory of the processes of a place; none of the product's own is to exceed `mostMB`. */
+export function memoryFacts(place: Place, when: string, mostMB?: number): Fact[] {
+  return [...residentMB(place.processes())].map(([name, value]) => {
+    const verdict = mostMB === undefined || name === 'embedded database' ? null : below(mostMB, value);
+    return fact(`memory, ${name}, ${when}`, value, 'MB', verdict);
+  });
 }
 
 /** How long the starts took. */

@@ -9,6 +9,7 @@ import {
   createProcessLogger,
   createTracing,
   Health,
+  keepHeapSmall,
   type Logger,
   loadConfig,
   Metrics,
@@ -20,6 +21,7 @@ import { GatewayModule } from './gateway.module.js';
 
 /** The gateway of a central workspace: credentials, limits and surfaces; everything else is asked over NATS. */
 async function main(config: Config): Promise<void> {
+  keepHeapSmall();
   const logger = createProcessLogger('gateway', config);
   const { SVC_SHUTDOWN_DELAY_MS: announceMs, SVC_SHUTDOWN_GRACE_MS: graceMs } = config;
   const shutdown = new Shutdown({ announceMs, graceMs, logger });

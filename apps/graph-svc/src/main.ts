@@ -9,6 +9,7 @@ import {
   createProcessLogger,
   createTracing,
   Health,
+  keepHeapSmall,
   type Logger,
   loadConfig,
   logOperations,
@@ -25,6 +26,7 @@ import { migrateWhenReachable } from './wait-for-database.js';
 
 /** The graph service of a central workspace: operations over NATS, truth in PostgreSQL. */
 async function main(config: Config): Promise<void> {
+  keepHeapSmall();
   const logger = createProcessLogger('graph-svc', config);
   const shutdown = new Shutdown({ graceMs: config.SVC_SHUTDOWN_GRACE_MS, logger });
   const stopping = new AbortController();

@@ -3,6 +3,7 @@ export * from './disk/index.js';
 export * from './health/index.js';
 export * from './ids/index.js';
 export * from './logging/index.js';
+export * from './memory/index.js';
 export * from './metrics/index.js';
 export * from './operations/index.js';
 export * from './ops/index.js';

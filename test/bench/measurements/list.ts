@@ -8,7 +8,7 @@ const PAGE = 50;
 export const list: Measurement = {
   name: 'list',
   title: 'list, 50 nodes',
-  target: {},
+  target: { ratio: { local: 2, central: 3 } },
   plan: ({ world }) => {
     const organizations = world.graph.organizationIds;
     return {

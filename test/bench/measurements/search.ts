@@ -9,7 +9,7 @@ const PAGE = 50;
 export const search: Measurement = {
   name: 'search',
   title: 'search, 50 hits',
-  target: {},
+  target: { ratio: { local: 1.7, central: 2.2 } },
   plan: ({ world }) => ({
     calls: world.searches.map((query) => ({
       operation,

@@ -23,7 +23,9 @@ export async function startCentralPlace(root: string): Promise<Place> {
       url,
       admit: (world) => httpAim(url, token, world),
       processes: () =>
-        ['gateway', 'graph-svc'].flatMap((name) => central.instances(name).map(({ pid }) => ({ name, pid }))),
+        ['gateway', 'graph-svc'].flatMap((name) =>
+          central.instances(name).map(({ pid }, index) => ({ name: `${name} ${index + 1}`, pid })),
+        ),
       freshEdge: async () => {
         const service = await timed(() => central.add('graph-svc'));
         const gateway = await timed(() => central.add('gateway'));

@@ -59,7 +59,8 @@ export async function startLocalPlace(root: string): Promise<Place> {
 async function start(root: string, folder: string): Promise<Run> {
   const startedMs = performance.now();
   const command = join(root, 'apps/device-agent/bin/svc.mjs');
-  const child = spawn(process.execPath, [command, 'start', '--foreground', '--json', '--port', '0', '--root', folder], {
+  const args = ['start', '--foreground', '--json', '--port', '0', '--root', folder];
+  const child = spawn(process.execPath, ['--max-semi-space-size=16', command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // One caller stands for many here.
     env: { ...process.env, SVC_RATE_LIMIT_PER_MINUTE: '0' },

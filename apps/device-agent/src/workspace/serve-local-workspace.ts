@@ -16,6 +16,7 @@ import {
   createProcessLogger,
   createTracing,
   Health,
+  keepHeapSmall,
   type Logger,
   loadConfig,
   Metrics,
@@ -55,6 +56,7 @@ export interface ServeOptions {
  */
 export async function serveLocalWorkspace({ progress, ready }: ServeOptions): Promise<void> {
   const { config, warnings } = loadConfig('device-agent', process.env);
+  keepHeapSmall();
   const logger = createProcessLogger('device-agent', config);
   for (const warning of warnings) logger.warn(warning);
   const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);

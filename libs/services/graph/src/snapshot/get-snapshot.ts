@@ -24,7 +24,7 @@ export async function getSnapshot(
     return { token: unchangedToken, unchanged: true };
   const remembered = unchangedToken === undefined ? undefined : memory.given(caller, unchangedToken);
   const earlier = input.since === undefined ? undefined : memory.given(caller, input.since);
-  const current = remembered ?? (await read(database, memory, input, caller));
+  const current = remembered ?? (await memory.turns.take(() => readInTurn(database, memory, input, caller)));
   if (names(input.if_none_match, current.token)) return { token: current.token, unchanged: true };
   return new RawJson(earlier ? shortest(earlier, current) : fullAnswer(current));
 }
@@ -42,6 +42,18 @@ async function stillShown(
   if (!now?.unchanged) return undefined;
   memory.confirm(caller, input.include_archived, last.token, now.as_of);
   return last.token;
+}
+
+/** Another request of this caller may have read it while this one waited. */
+async function readInTurn(
+  database: Database,
+  memory: SnapshotMemory,
+  input: Input,
+  caller: Caller,
+): Promise<RememberedContent> {
+  const token = await stillShown(database, memory, input, caller);
+  const remembered = token === undefined ? undefined : memory.given(caller, token);
+  return remembered ?? read(database, memory, input, caller);
 }
 
 async function read(

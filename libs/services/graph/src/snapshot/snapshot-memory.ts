@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '@workspace-graph/contracts';
+import { Turns } from '../shared/turns.js';
 import type { RememberedContent } from './snapshot-content.js';
 
 /** What a viewer was shown last, and the snapshot of the database in which it was so. */
@@ -17,6 +18,8 @@ interface Viewer {
 const CONTENT_BYTES = 64 * 1_048_576;
 const VIEWERS = 5_000;
 const TOKENS_PER_VIEWER = 16;
+/** A whole graph takes the memory of several of its answers while it is read. */
+const READ_AT_ONCE = 2;
 
 /**
  * Remembers what callers were shown, for deltas and for the question whether anything has changed. Whether a memory
@@ -26,6 +29,8 @@ const TOKENS_PER_VIEWER = 16;
  */
 @Injectable()
 export class SnapshotMemory {
+  /** Whoever reads a whole graph takes one, so that memory stays bounded and other requests get on. */
+  readonly turns = new Turns(READ_AT_ONCE);
   private readonly viewers = new Map<string, Viewer>();
   private readonly contents = new Map<string, RememberedContent>();
   private bytes = 0;

@@ -2,17 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { exportGraph, type ParsedInputOf, RawJson } from '@workspace-graph/contracts';
 import { Database, statement } from '@workspace-graph/database';
 import { Handles } from '@workspace-graph/platform';
+import { Turns } from '../shared/turns.js';
+
+/** A document is the longest answer there is, and whole in memory until it is sent. */
+const WRITTEN_AT_ONCE = 2;
 
 /** Writes everything out as one document, in one statement and so of one moment. */
 @Injectable()
 export class ExportHandlers {
+  private readonly turns = new Turns(WRITTEN_AT_ONCE);
+
   constructor(private readonly database: Database) {}
 
   @Handles(exportGraph)
   async export(_input: ParsedInputOf<typeof exportGraph>): Promise<RawJson> {
-    const { rows } = await this.database.transaction(
-      (client) => client.query<{ json: string }>(EXPORT.text),
-      exportGraph.timeoutMs,
+    const { rows } = await this.turns.take(() =>
+      this.database.transaction((client) => client.query<{ json: string }>(EXPORT.text), exportGraph.timeoutMs),
     );
     if (!rows[0]) throw new Error('An export answers one row');
     return new RawJson(rows[0].json);
