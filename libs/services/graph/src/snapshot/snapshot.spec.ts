@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   archiveNode,
   type Caller,
@@ -13,6 +14,7 @@ import {
   updateNode,
 } from '@workspace-graph/contracts';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
+import { SNAPSHOT } from './snapshot.statements.js';
 import type { SnapshotAnswer } from './snapshot-content.js';
 
 let graph: GraphFixture;
@@ -216,6 +218,19 @@ describe('the token of a snapshot', () => {
     client.release();
     expect(await unchanged(later)).toBe(false);
     expect((await snapshot()).nodes.name).toContain('Potom');
+  });
+
+  it('asked for often at once by one caller is read by few, each as of its own moment', async () => {
+    await graph.node('area', 'Vícekrát');
+    const asked = jest.spyOn(graph.database, 'row');
+    const answers = await Promise.all(Array.from({ length: 12 }, () => snapshot()));
+    const reads = asked.mock.calls.filter(([{ name }]) => name === SNAPSHOT.name).length;
+    asked.mockRestore();
+    expect(new Set(answers.map(({ token }) => token)).size).toBe(1);
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThanOrEqual(2);
+    await graph.node('area', 'Danach');
+    expect((await snapshot()).nodes.name).toContain('Danach');
   });
 });
 
