@@ -39,13 +39,26 @@ const RANGES: readonly (readonly [first: number, kind: Kind])[] = [
 
 const ASCII: readonly Kind[] = Array.from({ length: 0x80 }, (_, unit) => kindOfAscii(String.fromCharCode(unit)));
 
+const UNKNOWN = 0xff;
+/** By unit, those that were seen. */
+const KNOWN = new Uint8Array(0x1_0000).fill(UNKNOWN);
+
+/** The kind of the unit at a place within the text. */
 export function kindAt(text: string, at: number): Kind {
   const unit = text.charCodeAt(at);
+  const known = KNOWN[unit];
+  if (known !== UNKNOWN) return known as Kind;
+  const kind = kindOf(unit);
+  KNOWN[unit] = kind;
+  return kind;
+}
+
+function kindOf(unit: number): Kind {
   if (unit < 0x80) return ASCII[unit] ?? KIND.mark;
   const kind = RANGES.findLast(([first]) => first <= unit)?.[1] ?? KIND.mark;
   if (kind !== KIND.accentedLower && kind !== KIND.otherLower) return kind;
   if (unit === 0xd7 || unit === 0xf7) return KIND.mark;
-  const letter = text.charAt(at);
+  const letter = String.fromCharCode(unit);
   if (letter === letter.toLowerCase()) return kind;
   return kind === KIND.accentedLower ? KIND.accentedUpper : KIND.otherUpper;
 }
