@@ -9,6 +9,7 @@ export {
 } from './database/test-database.js';
 export { fileServiceConformance } from './file-service/file-service.conformance.js';
 export type { FileServiceWorld, WorldNode } from './file-service/file-service-world.js';
+export { keptBytes } from './kept-bytes.js';
 export {
   generateLargeGraph,
   LARGE_GRAPH,

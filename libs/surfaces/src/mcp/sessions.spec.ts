@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { keptBytes } from '@workspace-graph/testing';
 import { tokenOf } from '../../test/mcp/fake-identity.js';
 import { type McpHarness, startMcp } from '../../test/mcp/harness.js';
 import { follow, INITIALIZE, LIST_TOOLS, modern, openSession } from '../../test/mcp/raw-session.js';
@@ -15,15 +14,6 @@ const call = (id: number, name: string) => ({
   method: 'tools/call',
   params: { name, arguments: {} },
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** What is held, without what is only not collected yet. */
-function keptBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 describe('a session', () => {
   let mcp: McpHarness;

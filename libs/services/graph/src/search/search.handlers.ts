@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type OutputOf, type ParsedInputOf, search } from '@workspace-graph/contracts';
+import { type ParsedInputOf, type RawJson, search } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { rawObject } from '../shared/raw-json.js';
 import { search as find } from './search.js';
 
 /** Searching names and texts. */
@@ -10,7 +11,8 @@ export class SearchHandlers {
   constructor(private readonly database: Database) {}
 
   @Handles(search)
-  search(input: ParsedInputOf<typeof search>, { caller }: OperationContext): Promise<OutputOf<typeof search>> {
-    return find(this.database, input, caller);
+  async search(input: ParsedInputOf<typeof search>, { caller }: OperationContext): Promise<RawJson> {
+    // Written once here, and by nobody on its way.
+    return rawObject(await find(this.database, input, caller));
   }
 }
