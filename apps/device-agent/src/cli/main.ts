@@ -41,9 +41,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   const program = createProgram();
   const asJson = wantsJson(argv);
   exitWithUsage(program, asJson);
-  process.stdout.on('error', tellBrokenOutput);
-  // What cannot be told here can be told nowhere.
-  process.stderr.on('error', () => undefined);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
@@ -74,7 +71,13 @@ function wrongUsage(error: CommanderError): CliError {
   });
 }
 
-/** Unheard, a reader that left would look like a crash. */
+/** Called once by the process: unheard, a reader that left would look like a crash. */
+export function hearOutputErrors(): void {
+  process.stdout.on('error', tellBrokenOutput);
+  // What cannot be told here can be told nowhere.
+  process.stderr.on('error', () => undefined);
+}
+
 function tellBrokenOutput(error: Error): void {
   process.exitCode = EXIT.failed;
   if (!isClosedPipe(error)) process.stderr.write(`svc: the output cannot be written: ${error.message}\n`);
