@@ -5,8 +5,6 @@ const TYPES = `ARRAY['organization', 'area', 'process', 'project', 'principle']`
 const RELATIONS = `(VALUES ('belongs_to'), ('related_to'), ('applies'), ('informed_by')) r(relation)`;
 /** Of a health that is not well, at most a hundred characters. */
 const NOTE = `CASE WHEN n.health <> 'on_track' THEN CASE WHEN length(n.health_note) > 100 THEN left(n.health_note, 100) || '…' ELSE n.health_note END END`;
-/** The product's lines are written without spaces; so many at most are in one. */
-const SPACES = 100;
 const shown = (alias: string): string => `${isSeen(alias)} AND ${alias}.status <> 'archived'`;
 /** Neighbours of one relation and direction that are looked at from one node. */
 const fan = (level: number): string => (level === 1 ? '$3::int' : '50');
@@ -48,8 +46,8 @@ const step = (level: number): string => `
   )`;
 
 /**
- * $1 user, $2 node, $3 most nodes, $4 most bytes: the node whole in the first row, then each node around it with its line
- * and, as far as their texts may fit, its details.
+ * $1 user, $2 node, $3 most nodes, $4 most lines, $5 most bytes of details: the node whole in the first row with how many
+ * nodes were found, then the first nodes around it with their lines and, as far as their texts may fit beside, details.
  */
 export const context = (depth: number): string => {
   const levels = Array.from({ length: depth }, (_, index) => index + 1);
@@ -62,14 +60,15 @@ export const context = (depth: number): string => {
         'health', n.health, 'health_note', ${NOTE}, 'depth', l.depth, 'via', l.via, 'owner', w.name)::text AS outline
     FROM (${levels.map((level) => `SELECT * FROM level${level}`).join(' UNION ALL ')}) l
       JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor w ON w.id = n.owner_id
-    ORDER BY l.depth, l.place LIMIT $3::int
+    ORDER BY l.depth, l.place LIMIT $4::int
   ),
   fitting AS MATERIALIZED (
     SELECT l.*, sum(160 + octet_length(l.description) + octet_length(l.goal)) OVER (ORDER BY l.depth, l.place)
-      <= $4::int - (SELECT sum(octet_length(o.outline) - ${SPACES}) FROM line o) AS fits
+      <= $5::int * greatest(0.05, 1 - count(*) OVER () / $4::float8) AS fits
     FROM line l
   )
-  SELECT 0 AS depth, 0 AS place, $2::uuid AS id, (${NODE_READ}) AS outline, NULL AS details
+  SELECT 0 AS depth, 0 AS place, $2::uuid AS id, (${NODE_READ}) AS outline, NULL AS details,
+    (SELECT least($3::int, count(*)) FROM (${levels.map((level) => `SELECT id FROM level${level}`).join(' UNION ALL ')}) l) AS found
   UNION ALL
   SELECT n.depth, n.place, n.id, n.outline, CASE WHEN n.fits THEN json_build_object(
     'node_id', n.id, 'description', n.description, 'goal', n.goal,
@@ -90,7 +89,7 @@ export const context = (depth: number): string => {
         SELECT * FROM graph.event WHERE node_id = n.id AND status IN ('active', 'resolved')
         ORDER BY occurred_at DESC, id DESC LIMIT 3
       ) v LEFT JOIN identity."user" lu ON lu.id = v.logged_by LEFT JOIN identity."user" ru ON ru.id = v.resolved_by)
-  )::text END
+  )::text END, NULL
   FROM fitting n LEFT JOIN LATERAL (
     SELECT coalesce(json_agg(x.link ORDER BY x.position) FILTER (WHERE x.kind = 'data_source'), '[]') AS data_sources,
       coalesce(json_agg(x.link ORDER BY x.position) FILTER (WHERE x.kind = 'tool'), '[]') AS tools

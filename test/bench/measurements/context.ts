@@ -4,15 +4,16 @@ import type { World } from '../world.js';
 import type { Measurement, Pair, Row, Target } from './measurement.js';
 import { comparable } from './node-read.js';
 
-/** Nodes that are looked at by default, and bytes that their lines and the details may have. */
+/** Nodes that are looked at by default, the lines there is room for, and bytes that details may have where there are none. */
 const MOST_NODES = 500;
-const MOST_BYTES = LIMITS.tokensDefault * 6 + MOST_NODES * 230;
+const MOST_LINES = Math.ceil(LIMITS.tokensDefault / 90);
+const MOST_BYTES = LIMITS.tokensDefault * 6;
 
 type Answer = OutputOf<typeof getContext>;
 
 /**
- * The product packs what it found into max_tokens, the bare query answers all of it: what is shown must be the first of
- * that, in order, and all of it unless the product says otherwise.
+ * The product packs what it found into max_tokens, the bare query answers what may fit: what is shown must be the first of
+ * that, in order, and the numbers of what was found must agree.
  */
 function pair(given: unknown, [root, ...around]: readonly Row[]): Pair {
   const answer = given as Answer;
@@ -30,7 +31,7 @@ function pair(given: unknown, [root, ...around]: readonly Row[]): Pair {
       nodes: around.slice(0, answer.nodes.length).map((row) => parse(row['outline'])),
       node: isWhole ? comparable(parse(root?.['outline'])) : root?.['id'],
       details: answer.details.map(({ node_id }) => parse(details.get(node_id))),
-      ...(answer.left_out.more_nodes ? {} : { found: around.length }),
+      ...(answer.left_out.more_nodes ? {} : { found: Number(root?.['found']) }),
     },
   };
 }
@@ -55,7 +56,7 @@ const contextOf = ({ name, title, depth, target, of }: Depth): Measurement => ({
     calls: of(world).map((id) => ({ operation: getContext, input: { node_id: id, depth } })),
     baseline: {
       text: context(depth),
-      shots: of(world).map((id) => ({ values: [world.userId, id, MOST_NODES, MOST_BYTES] })),
+      shots: of(world).map((id) => ({ values: [world.userId, id, MOST_NODES, MOST_LINES, MOST_BYTES] })),
     },
     pair,
   }),

@@ -12,6 +12,8 @@ const PARENTS_TOLD = 2;
 const NOTE_LENGTH = 100;
 /** Bytes of details without texts: their keys and empty lists. */
 export const EMPTY_DETAILS_BYTES = 160;
+/** Of the room, what the nearest details may take in any case: what is left over is theirs. */
+const DETAILS_SHARE = 0.05;
 
 /** Neighbours of one kind looked at from one node: many around the node asked for, fewer farther out. */
 const fanOf = (level: number): string => (level === 1 ? '$7::int' : 'least($7::int, greatest(50, $8::int / 8))');
@@ -88,6 +90,9 @@ const details = `json_build_object('node_id', n.id, 'description', n.description
       SELECT * FROM graph.event e WHERE e.node_id = n.id AND e.status IN ('active', 'resolved')
       ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${DETAIL_EVENTS}) e), '[]'))`;
 
+/** The lines of the outline take their share of the room first; details for which none is left would cost most of the time. */
+const mayFit = `s.details_bytes <= $9::int * greatest(${DETAILS_SHARE}, 1 - s.lines / $8::float8)`;
+
 const levels = (depth: number): readonly number[] => Array.from({ length: depth }, (_, index) => index + 1);
 const union = (parts: readonly string[], empty: string): string =>
   parts.length > 0 ? parts.join(' UNION ALL ') : empty;
@@ -95,7 +100,7 @@ const union = (parts: readonly string[], empty: string): string =>
 /**
  * A node and what lies around it, walked step by step over visible nodes alone. $1 user, $2 sees all, $3 node, $4 most
  * bytes of the outline, $5 relations to follow, $6 archived ones too, $7 most nodes to look at, $8 most lines of the outline,
- * $9 most bytes of details. The first row is the node itself, null when it is absent or hidden.
+ * $9 most bytes of details when there are no lines. The first row is the node itself, null when it is absent or hidden.
  */
 const contextText = (depth: number): string => `
   WITH ${SEEN_SETS},
@@ -111,14 +116,16 @@ const contextText = (depth: number): string => `
       'SELECT NULL::uuid AS id, NULL::text AS type, 0 AS depth, NULL::text AS via, 0::bigint AS place WHERE $5::text[] IS NULL AND $6::boolean',
     )}) l
   ), shown AS MATERIALIZED (
-    SELECT l.place, n.id, ${outline} AS outline, ${reference} AS reference, ${parents(depth)} AS parents,
+    SELECT l.place, n.id, n.type, ${outline} AS outline, ${reference} AS reference, ${parents(depth)} AS parents,
       sum(${EMPTY_DETAILS_BYTES} + octet_length(n.description) + octet_length(n.goal)) OVER (ORDER BY l.place) AS details_bytes
     FROM line l JOIN graph.node n ON n.id = l.id LEFT JOIN graph.actor a ON a.id = n.owner_id
       LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE l.place <= least($7::int, $8::int)
   ), fitting AS MATERIALIZED (
-    SELECT s.*, sum(octet_length(s.outline)) OVER (ORDER BY s.place) AS outline_bytes FROM shown s
+    SELECT f.*, count(*) OVER () AS lines FROM (
+      SELECT s.*, sum(octet_length(s.outline)) OVER (ORDER BY s.place) AS outline_bytes FROM shown s) f
+    WHERE f.outline_bytes <= $4::int
   )
-  SELECT 0 AS place, (${NODE_JSON}) AS json, NULL::text AS details,
+  SELECT 0 AS place, $3::uuid AS id, NULL AS type, (${NODE_JSON}) AS json, NULL::text AS details,
     (SELECT coalesce(sum(f.found), 0)::int FROM (${union(
       levels(depth).map((level) => `(SELECT found FROM level${level} LIMIT 1)`),
       'SELECT 0 AS found',
@@ -131,8 +138,8 @@ const contextText = (depth: number): string => `
     (SELECT ${reference} FROM graph.node n LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE n.id = $3::uuid AND ${seen('n')}) AS reference,
     NULL::text[] AS parents, (SELECT json_object_agg(t.type, t.count) FROM (SELECT type, count(*) FROM line GROUP BY type ORDER BY type) t) AS types
   UNION ALL
-  SELECT s.place, s.outline, CASE WHEN s.details_bytes <= $9::int THEN (${details})::text END, NULL, NULL, NULL, s.reference, s.parents, NULL
-  FROM fitting s JOIN graph.node n ON n.id = s.id WHERE s.outline_bytes <= $4::int
+  SELECT s.place, s.id, s.type, s.outline, CASE WHEN ${mayFit} THEN (${details})::text END, NULL, NULL, NULL, s.reference, s.parents, NULL
+  FROM fitting s JOIN graph.node n ON n.id = s.id
   ORDER BY place`;
 
 /** One statement for each depth. */
@@ -143,6 +150,9 @@ export const CONTEXT: readonly Statement[] = [0, ...levels(LIMITS.contextDepthMa
 /** A row of CONTEXT. */
 export interface ContextRow extends Record<string, unknown> {
   readonly place: number;
+  readonly id: string;
+  /** Of further rows. */
+  readonly type: NodeType | null;
   /** First row: the node itself as JSON; further rows: a line of the outline as compact JSON. */
   readonly json: string | null;
   /** Further rows: details as JSON where there may be room for them. */

@@ -11,9 +11,9 @@ import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { CONTEXT, type ContextRow } from './context.statements.js';
 import { packContext } from './pack-context.js';
 
-/** Tokens of a short line of the outline, and of a short record. */
+/** Tokens of a short line of the outline, and of a short record, which holds two UUIDs. */
 const LINE_TOKENS = 12;
-const RECORD_TOKENS = 60;
+const RECORD_TOKENS = 90;
 /** Nodes looked at in any case, so that the answer can tell how many there are, and at most. */
 const LEAST_NODES = 500;
 const MOST_NODES = 1_500;

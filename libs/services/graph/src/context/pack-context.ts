@@ -18,6 +18,8 @@ const NODE_SHARE = 0.4;
 /** And its responsibilities, where they are told in lines. */
 const DUTIES_SHARE = 0.5;
 const ATTEMPTS = 6;
+/** Tokens of the name of the member that the node is in the answer. */
+const NAME_TOKENS = 3;
 
 interface Asked {
   readonly depth: number;
@@ -37,6 +39,13 @@ interface LeftOut {
   readonly node: readonly ContextPart[];
 }
 
+/** The node asked for, as JSON and what that costs. */
+interface Whole {
+  readonly node: Node;
+  readonly text: string;
+  readonly tokens: number;
+}
+
 /** The node within its room, as JSON members. */
 interface NodePart {
   readonly text: string;
@@ -49,18 +58,15 @@ interface NodePart {
  */
 export function packContext(rows: readonly ContextRow[], asked: Asked): string {
   const [root, ...around] = rows;
-  const node = JSON.parse(root?.json ?? 'null') as Node;
-  const references = referencesOf(rows, asked.nodeId);
+  const whole = wholeOf(JSON.parse(root?.json ?? 'null') as Node);
+  const references = new Map(rows.map(({ id, reference }) => [id, reference ?? id]));
   const hubs = (root?.hubs ?? []).map((id) => references.get(id) ?? id);
   const found = { ...root?.types };
   const more = root?.cut === true || hubs.length > 0;
   const room = asked.maxTokens - frameTokens({ hubs, found, asked });
-  const outline = fitting(
-    around.map((row) => lineOf(row, asked, references)),
-    room - tokensKept(node, room, asked),
-  );
+  const outline = fitting(linesOf(around, asked, references), room - tokensKept(whole, room, asked));
   const most = room - outline.tokens;
-  const part = nodePart(node, most, asked);
+  const part = nodePart(whole, most, asked);
   const shown = around.slice(0, outline.texts.length);
   const details = fittingAny(
     shown.map((row) => row.details && compact(row.details)),
@@ -79,40 +85,41 @@ export function packContext(rows: readonly ContextRow[], asked: Asked): string {
   return withEstimate(headOf(leftOut, asked), `${places},${part.text},"details":[${details.join(',')}]`);
 }
 
-function referencesOf([root, ...around]: readonly ContextRow[], nodeId: string): ReadonlyMap<string, string> {
-  const named = around.map((row) => [idOf(row), row.reference ?? idOf(row)] as const);
-  return new Map([[nodeId.toLowerCase(), root?.reference ?? nodeId], ...named]);
+function wholeOf(node: Node): Whole {
+  const text = JSON.stringify(node);
+  return { node, text, tokens: estimateTokens(text) };
 }
 
-function idOf(row: ContextRow): string {
-  return (JSON.parse(row.json ?? 'null') as { id: string }).id;
-}
-
-function lineOf(row: ContextRow, { records, nodeId }: Asked, references: ReadonlyMap<string, string>): string {
-  return records ? (row.json ?? 'null') : JSON.stringify(outlineLine(row, nodeId, references));
+/** One line after the other, as far as anybody asks for them. */
+function* linesOf(
+  rows: readonly ContextRow[],
+  { records, nodeId }: Asked,
+  references: ReadonlyMap<string, string>,
+): Generator<string> {
+  for (const row of rows)
+    yield records ? (row.json ?? 'null') : JSON.stringify(outlineLine(row, nodeId.toLowerCase(), references));
 }
 
 /** What the node has at least beside the outline: its share, or what can never be cut off it. */
-function tokensKept(node: Node, room: number, asked: Asked): number {
-  const whole = estimateTokens(JSON.stringify(node));
+function tokensKept(whole: Whole, room: number, asked: Asked): number {
   const share = room * NODE_SHARE;
-  if (whole <= share) return whole;
-  const least = estimateTokens(nodePart(node, 0, asked).text);
+  if (whole.tokens <= share) return whole.tokens;
+  const least = estimateTokens(nodePart(whole, 0, asked).text);
   return Math.min(room, Math.max(share, least));
 }
 
 /** The node whole if it fits, else as much of it as does; responsibilities are told in lines before they are left out. */
-function nodePart(node: Node, most: number, { records }: Asked): NodePart {
-  const text = `"node":${JSON.stringify(node)}`;
-  if (estimateTokens(text) <= most) return { text, shortened: [] };
-  const short = shortNode(node, most);
+function nodePart(whole: Whole, most: number, { records }: Asked): NodePart {
+  const { node } = whole;
+  if (whole.tokens + NAME_TOKENS <= most) return { text: `"node":${whole.text}`, shortened: [] };
+  const short = shortNode(whole, most);
   if (records || !short.shortened.includes('responsibilities')) return short;
   const lines = fitting(
     node.responsibilities.map((duty) => JSON.stringify(dutyLine(duty))),
     most > 0 ? most * DUTIES_SHARE : Infinity,
   );
   const duties = `"responsibilities":[${lines.texts.join(',')}],`;
-  const rest = shortNode({ ...node, responsibilities: [] }, most - estimateTokens(duties));
+  const rest = shortNode(wholeOf({ ...node, responsibilities: [] }), most - estimateTokens(duties));
   return { text: `${duties}${rest.text}`, shortened: [...new Set([...rest.shortened, 'responsibilities' as const])] };
 }
 
@@ -122,9 +129,9 @@ function dutyLine({ title, description, assignees }: z.infer<typeof Responsibili
 }
 
 /** Bytes are taken off until the tokens fit, or nothing more can go. */
-function shortNode(node: Node, most: number): NodePart {
-  const bytes = Buffer.byteLength(JSON.stringify(node));
-  const perToken = bytes / estimateTokens(JSON.stringify(node));
+function shortNode({ node, text: all, tokens }: Whole, most: number): NodePart {
+  const bytes = Buffer.byteLength(all);
+  const perToken = bytes / tokens;
   let excess = most > 0 ? bytes - most * perToken : Infinity;
   for (let attempt = 1; ; attempt += 1) {
     const { node: short, shortened } = shortenNode(node, excess);
@@ -141,14 +148,16 @@ function compact(json: string): string {
 }
 
 /** The first of the texts that fit together. */
-function fitting(texts: readonly string[], room: number): { texts: readonly string[]; tokens: number } {
-  let [tokens, count] = [0, 0];
+function fitting(texts: Iterable<string>, room: number): { texts: readonly string[]; tokens: number } {
+  const fit: string[] = [];
+  let tokens = 0;
   for (const text of texts) {
     const more = tokens + estimateTokens(text) + 1;
     if (more > room) break;
-    [tokens, count] = [more, count + 1];
+    tokens = more;
+    fit.push(text);
   }
-  return { texts: texts.slice(0, count), tokens };
+  return { texts: fit, tokens };
 }
 
 /** Those of the texts that fit, asked in their order; a large one does not keep later ones out. */
@@ -163,11 +172,8 @@ function fittingAny(texts: readonly (string | null)[], room: number): readonly s
 }
 
 function withoutShown(found: LeftOut['types'], shown: readonly ContextRow[]): LeftOut['types'] {
-  const left = new Map(Object.entries(found));
-  for (const row of shown) {
-    const { type } = JSON.parse(row.json ?? 'null') as { type: string };
-    left.set(type, (left.get(type) ?? 0) - 1);
-  }
+  const left = new Map<string, number>(Object.entries(found));
+  for (const { type } of shown) if (type !== null) left.set(type, (left.get(type) ?? 0) - 1);
   return Object.fromEntries([...left].filter(([, count]) => count > 0));
 }
 
