@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROLES } from './roles.mjs';
 
 const HELP = `Usage: node deploy/prepare.mjs --public-url URL [--folder FOLDER]
 
@@ -11,7 +10,11 @@ Writes .env, and deploy/secrets/ with fresh passwords. What exists already is ke
 and agents reach the workspace. FOLDER is where docker-compose.yml is; default: the current one.`;
 
 const PASSWORD_BYTES = 24;
-const PASSWORDS = ['postgres_password', 'minio_password', 'nats_gateway_password', 'nats_graph_svc_password'];
+/** Users of the broker, each with the variable in which its configuration expects the password. */
+const BROKER_USERS = [
+  ...readFileSync(new URL('nats.conf', import.meta.url), 'utf8').matchAll(/user: "([\w-]+)", password: \$(\w+)/g),
+].map(([, user, variable]) => ({ secret: `nats_${user.replaceAll('-', '_')}_password`, variable }));
+const PASSWORDS = ['postgres_password', 'minio_password', ...BROKER_USERS.map(({ secret }) => secret)];
 
 function password() {
   return randomBytes(PASSWORD_BYTES).toString('hex');
@@ -31,14 +34,9 @@ function environmentFrom(example, publicUrl) {
   return example.replace(/^SVC_PUBLIC_URL=.*$/m, `SVC_PUBLIC_URL=${publicUrl}`);
 }
 
-/** The users of the broker, as the variables that nats.conf asks for. */
+/** The variables that nats.conf asks for. In quotes: the broker would read some hexadecimal words as numbers. */
 function brokerPasswords(read) {
-  const lines = ROLES.map(({ user, password }) => [
-    password.slice(1),
-    read(`nats_${user.replaceAll('-', '_')}_password`),
-  ]);
-  // In quotes: the broker would read some hexadecimal words as numbers.
-  return lines.map(([name, text]) => `${name}: ${JSON.stringify(text)}\n`).join('');
+  return BROKER_USERS.map(({ secret, variable }) => `${variable}: ${JSON.stringify(read(secret))}\n`).join('');
 }
 
 /** The part of redis' configuration that says who may do what. */

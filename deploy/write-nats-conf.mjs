@@ -1,12 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { natsPermissionsConfig } from '@workspace-graph/bus';
-import { ROLES } from './roles.mjs';
+import { SERVICES } from '@workspace-graph/platform';
+
+/** Where the configuration finds the password of a user. */
+function variableOf(user) {
+  return `NATS_${user.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
+}
 
 /** The broker's configuration: one user per service, each with the narrowest permissions it works with. */
 export function natsConf() {
-  const users = ROLES.map(
-    ({ user, password, ...role }) =>
-      `    { user: ${JSON.stringify(user)}, password: ${password}, permissions: ${natsPermissionsConfig({ user, ...role })} }`,
+  const users = Object.entries(SERVICES).map(
+    ([user, role]) =>
+      `    { user: ${JSON.stringify(user)}, password: $${variableOf(user)}, permissions: ${natsPermissionsConfig({ user, ...role })} }`,
   );
   return `# Written by: node deploy/write-nats-conf.mjs
 # The passwords, a secret of the compose file; the path is seen from /etc/nats.

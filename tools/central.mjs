@@ -2,16 +2,17 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { startCentral } from '@workspace-graph/testing';
 
 const HELP = `Usage: npm run central -- [options]
 
 Starts the services that docker-compose.yml declares, with its commands, settings, secrets and permissions, from programs
-of this machine: PostgreSQL, NATS, Redis, MinIO where it is installed, graph-svc and gateway, on private ports, with
+of this machine: PostgreSQL, NATS, Redis, MinIO where it is installed, ${SERVICE_NAMES.join(' and ')}, on private ports, with
 private data that is removed at the end. Prints the address and a token of the first administrator. Ctrl-C ends everything.
 
   --port N             port of the first gateway, 4010; 0 picks a free one
-  --scale SERVICE=N    number of instances of graph-svc or gateway; may be given for both
+  --scale SERVICE=N    number of instances of ${SERVICE_NAMES.join(' or ')}; may be repeated
   --set NAME=VALUE     a variable that .env would set; may be repeated
   --name NAME          name of the first administrator
   --no-fsync           PostgreSQL and Redis do not wait for the disk: faster, and nothing survives a power cut
@@ -53,7 +54,7 @@ function readOptions() {
 }
 
 async function start({ port, replicas, variables, quiet, 'no-fsync': noSync }) {
-  console.error('Starting PostgreSQL, NATS, Redis, MinIO, graph-svc and gateway …');
+  console.error(`Starting PostgreSQL, NATS, Redis, MinIO, ${SERVICE_NAMES.join(' and ')} …`);
   return startCentral({
     root: dirname(dirname(fileURLToPath(import.meta.url))),
     port,

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { buildWithoutDocker } from './docker/build-without-docker.mjs';
 import { Buildah, whyNoImages } from './docker/buildah.mjs';
 import { startInImages } from './docker/start-in-images.mjs';
@@ -11,17 +12,16 @@ import { startInImages } from './docker/start-in-images.mjs';
 const HELP = `Usage: npm run images [-- --fresh]
        npm run images -- FOLDER
 
-Builds the images of gateway and graph-svc from the Dockerfile with buildah on a base made by debootstrap, starts the
+Builds the images of ${SERVICE_NAMES.join(' and ')} from the Dockerfile with buildah on a base made by debootstrap, starts the
 central workspace of docker-compose.yml with them, and uses it once. Both programs are packages of Debian, and need root.
 With a FOLDER, the Dockerfile's steps are carried out there by programs of this machine instead, and nothing is started.
 
   --fresh   builds everything anew, the base as well`;
-const TARGETS = ['gateway', 'graph-svc'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const say = (line) => console.log(line);
 
 async function readSteps(into) {
-  const images = await buildWithoutDocker(TARGETS, { root, into: resolve(into), say });
+  const images = await buildWithoutDocker(SERVICE_NAMES, { root, into: resolve(into), say });
   for (const { folder } of images) say(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).trim());
 }
 
@@ -34,7 +34,7 @@ async function build({ fresh }) {
     if (fresh) buildah.clear();
     await buildah.base();
     const images = {};
-    for (const target of TARGETS) images[target] = await buildah.build(target);
+    for (const target of SERVICE_NAMES) images[target] = await buildah.build(target);
     const base = buildah.megabytesOf(buildah.baseName);
     for (const [target, image] of Object.entries(images))
       say(`${target}: ${buildah.megabytesOf(image)}, of which the base is ${base}`);

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import { describeConfig } from '@workspace-graph/platform';
+import { describeConfig, hasPart, SERVICE_NAMES, type ServiceName } from '@workspace-graph/platform';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { natsConf } from '../../deploy/write-nats-conf.mjs';
 import { ROOT } from './central-world.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-const OURS = ['gateway', 'graph-svc'];
+const OURS: readonly string[] = SERVICE_NAMES;
 
 const Text = z.string().min(1);
 /** What the file uses of the format, and nothing else: a misspelt key is found here. */
@@ -99,8 +99,15 @@ const USERS: Readonly<Record<string, string | undefined>> = {
   // Its image has root alone, to whom its volume belongs; without capabilities that is a user like others.
   minio: undefined,
 };
-/** The defaults of the grace, and of the delay of a gateway. */
-const SHUTDOWN_S: Readonly<Record<string, number>> = { gateway: 20, 'graph-svc': 10 };
+/** The defaults of the grace, and of the delay of what people and programs are connected to. */
+const GRACE_S = 10;
+const DELAY_S = 10;
+
+/** What a service of ours has to be given, by what it is made of. */
+function secretsOf(name: ServiceName): string[] {
+  const broker = `nats_${name.replaceAll('-', '_')}_password`;
+  return hasPart(name, 'database') ? ['database_url', broker] : [broker];
+}
 
 describe('the compose file', () => {
   it.each(services)(
@@ -155,8 +162,7 @@ describe('the compose file', () => {
       nats: ['nats_passwords'],
       redis: ['redis_access'],
       minio: ['minio_password'],
-      'graph-svc': ['database_url', 'nats_graph_svc_password'],
-      gateway: ['nats_gateway_password'],
+      ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, secretsOf(name)])),
     });
     const given = services.flatMap(([, { secrets }]) => secrets ?? []);
     expect(given.toSorted()).toEqual(Object.keys(file.secrets).toSorted());
@@ -175,13 +181,18 @@ describe('the compose file', () => {
     expect(file.services['graph-svc']?.environment?.['SVC_OPS_HOST']).toBe('0.0.0.0');
   });
 
-  it.each(OURS)(
+  it('builds the services of the table and no others', () => {
+    const built = services.filter(([, { build }]) => build).map(([name]) => name);
+    expect(built.toSorted()).toEqual([...OURS].toSorted());
+  });
+
+  it.each(SERVICE_NAMES)(
     'sets for %s every variable that it reads and none that it does not [config.compose.truthful]',
     (name) => {
       const set = Object.keys(file.services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''));
       expect([...set, ...Object.keys(LEFT_OUT)].toSorted()).toEqual(readBy(name).toSorted());
       const grace = Number.parseInt(file.services[name]?.stop_grace_period ?? '0', 10);
-      expect(grace).toBeGreaterThanOrEqual((SHUTDOWN_S[name] ?? 0) + 9);
+      expect(grace).toBeGreaterThanOrEqual(GRACE_S + (hasPart(name, 'edge') ? DELAY_S : 0) + 9);
       expect(readBy(name)).toEqual(expect.arrayContaining(['SVC_LOG_LEVEL', 'SVC_NATS_URL']));
     },
   );

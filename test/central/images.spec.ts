@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNode, getNode, whoami } from '@workspace-graph/contracts';
+import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { startCentral } from '@workspace-graph/testing';
 import { parse } from 'yaml';
 import { buildWithoutDocker } from '../../tools/docker/build-without-docker.mjs';
@@ -11,7 +12,7 @@ import { RestClient } from './rest-client.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const STAGES = readDockerfile(read('Dockerfile'));
-const TARGETS = ['gateway', 'graph-svc'];
+const TARGETS = SERVICE_NAMES;
 
 interface Manifest {
   readonly name: string;
@@ -147,7 +148,7 @@ describe('the images', () => {
 
   beforeAll(async () => {
     // What is built here stands for the stage that builds: only the packages are installed anew.
-    const images = await buildWithoutDocker(TARGETS, { root: ROOT, into, reuse: { build: ROOT } });
+    const images = await buildWithoutDocker([...TARGETS], { root: ROOT, into, reuse: { build: ROOT } });
     for (const [index, { folder, workdir }] of images.entries()) folders[TARGETS[index] ?? ''] = join(folder, workdir);
   }, 300_000);
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { startCentral } from '@workspace-graph/testing';
 import { parse } from 'yaml';
 
@@ -35,7 +36,7 @@ export async function startInImages({ root, buildah, images, say }) {
   const central = await startCentral({ root, container: (start) => commandOf(containers[start.service], start) });
   try {
     say(
-      `Started as ${central.instances('graph-svc').length} graph-svc and ${central.instances('gateway').length} gateway: ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`,
+      `Started as ${SERVICE_NAMES.map((name) => `${central.instances(name).length} ${name}`).join(' and ')}: ${((performance.now() - startedMs) / 1_000).toFixed(1)} s`,
     );
     for (const name of Object.keys(images)) await expectRights(central, name);
     await useOnce(central);

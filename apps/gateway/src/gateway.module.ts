@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CENTRAL_OWNERS, operationsOf } from '@workspace-graph/contracts';
+import { operationsOf } from '@workspace-graph/contracts';
+import { SERVICES } from '@workspace-graph/platform';
 import { EdgeModule, type EdgeParts, McpModule, RestModule } from '@workspace-graph/surfaces';
 import { VERSION } from './version.js';
 
@@ -7,7 +8,7 @@ import { VERSION } from './version.js';
 @Module({})
 export class GatewayModule {
   static forRoot(parts: EdgeParts): DynamicModule {
-    const operations = operationsOf(CENTRAL_OWNERS);
+    const operations = operationsOf(SERVICES.gateway.calls);
     // The edge comes first: its gate must stand before the first route.
     return {
       module: GatewayModule,

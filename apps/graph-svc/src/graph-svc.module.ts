@@ -1,16 +1,21 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
-import { OperationsModule } from '@workspace-graph/platform';
+import { DatabaseModule, databaseOptions } from '@workspace-graph/database';
+import { OperationsModule, type ProcessParts } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 
 /** The graph and identity services over one database. */
 @Module({})
 export class GraphSvcModule {
-  static forRoot(database: DatabaseOptions): DynamicModule {
+  static forRoot(parts: ProcessParts, databaseUrl: string): DynamicModule {
     return {
       module: GraphSvcModule,
-      imports: [OperationsModule, DatabaseModule.forRoot(database), GraphModule, IdentityModule],
+      imports: [
+        OperationsModule,
+        DatabaseModule.forRoot(databaseOptions(parts, databaseUrl)),
+        GraphModule,
+        IdentityModule,
+      ],
     };
   }
 }

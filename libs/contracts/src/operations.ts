@@ -38,9 +38,6 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   records,
 ]);
 
-/** What a central workspace serves; everything else belongs to the devices. */
-export const CENTRAL_OWNERS = ['identity', 'graph'] as const satisfies readonly Owner[];
-
 /** The operations of some owners, in the order of the table. */
 export function operationsOf(owners: readonly Owner[]): Operation[] {
   return [...OPERATIONS.values()].filter(({ owner }) => owners.includes(owner));

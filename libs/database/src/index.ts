@@ -34,4 +34,5 @@ export { namePattern } from './name-pattern.js';
 export type { OutboxMessage } from './outbox/outbox-message.js';
 export { type OutboxLogger, OutboxPublisher, type OutboxPublisherOptions } from './outbox/outbox-publisher.js';
 export { type Cursor, cursorOf, FIRST_ID, LAST_ID, pageJson } from './page.js';
+export { databaseOptions, publishOutbox, watchDatabase } from './process-database.js';
 export { type Statement, statement } from './statement.js';

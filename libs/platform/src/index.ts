@@ -7,5 +7,7 @@ export * from './memory/index.js';
 export * from './metrics/index.js';
 export * from './operations/index.js';
 export * from './ops/index.js';
+export * from './process/index.js';
+export * from './services/index.js';
 export * from './shutdown/index.js';
 export * from './tracing/index.js';

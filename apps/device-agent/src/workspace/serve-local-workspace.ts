@@ -2,7 +2,14 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { BUS, type Bus, InProcessBus } from '@workspace-graph/bus';
-import { Database, EmbeddedDatabaseError, OutboxPublisher, takeOwnership } from '@workspace-graph/database';
+import {
+  Database,
+  databaseOptions,
+  EmbeddedDatabaseError,
+  publishOutbox,
+  takeOwnership,
+  watchDatabase,
+} from '@workspace-graph/database';
 import {
   DEVICE_PARTS,
   type DeviceParts,
@@ -13,17 +20,14 @@ import {
 } from '@workspace-graph/device';
 import {
   type Config,
-  createProcessLogger,
-  createTracing,
-  Health,
-  keepHeapSmall,
   type Logger,
   loadConfig,
-  Metrics,
   NestLogger,
   OperationRegistry,
   observeOperations,
-  Shutdown,
+  type ProcessParts,
+  type Shutdown,
+  startProcess,
 } from '@workspace-graph/platform';
 import { EdgeHttpAdapter, edgeSettings, McpService } from '@workspace-graph/surfaces';
 import { CliError } from '../cli/cli-error.js';
@@ -56,32 +60,23 @@ export interface ServeOptions {
  */
 export async function serveLocalWorkspace({ progress, ready }: ServeOptions): Promise<void> {
   const { config, warnings } = loadConfig('device-agent', process.env);
-  keepHeapSmall();
-  const logger = createProcessLogger('device-agent', config);
-  for (const warning of warnings) logger.warn(warning);
   const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);
   await ensureFolders(paths);
   await takeFolder(paths);
-
-  const shutdown = new Shutdown({ graceMs: config.SVC_SHUTDOWN_GRACE_MS, logger });
-  shutdown.listen();
-  try {
-    const state = await start(config, { paths, progress, logger, shutdown });
-    ready(state, paths);
-  } catch (error) {
-    await shutdown.begin('the start failed');
-    throw error;
-  }
+  const state = await startProcess('device-agent', config, (parts) => {
+    for (const warning of warnings) parts.logger.warn(warning);
+    return start({ ...parts, paths, progress });
+  });
+  ready(state, paths);
 }
 
-interface Parts {
+interface Parts extends ProcessParts {
   readonly paths: WorkspacePaths;
   readonly progress: (line: string) => void;
-  readonly logger: Logger;
-  readonly shutdown: Shutdown;
 }
 
-async function start(config: Config, { paths, progress, logger, shutdown }: Parts): Promise<WorkspaceState> {
+async function start(parts: Parts): Promise<WorkspaceState> {
+  const { config, paths, progress, logger, shutdown } = parts;
   const database = await serveDatabase(config, paths, { progress, onChange: followDatabase(logger) });
   shutdown.add('last', 'database server', () => database.stop());
   void database.lost.then((reason) => endWithoutDatabase(reason, logger, shutdown));
@@ -90,7 +85,7 @@ async function start(config: Config, { paths, progress, logger, shutdown }: Part
   let address = `http://${config.SVC_HOST}:${config.SVC_PORT}`;
   let personId: string | null = null;
   const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, personId: () => personId });
-  const app = await createApp(config, { database, device, logger, shutdown });
+  const app = await createApp({ ...parts, database, device });
   const registry = app.get(OperationRegistry);
   await app.init();
   const bus = app.get<Bus>(BUS);
@@ -101,9 +96,7 @@ async function start(config: Config, { paths, progress, logger, shutdown }: Part
       registry.dispatch,
     );
   }
-  const publisher = new OutboxPublisher({ url: database.url, publish: (event) => bus.publish(event), logger });
-  await publisher.start();
-  shutdown.add('drain', 'outbox', () => publisher.stop());
+  await publishOutbox({ url: database.url, bus, logger, shutdown });
 
   personId = await ensureToken(app.get(Database), paths.token);
   await keepDatabaseUrl(paths, database.url);
@@ -123,55 +116,34 @@ async function start(config: Config, { paths, progress, logger, shutdown }: Part
   return state;
 }
 
-interface AppParts extends Pick<Parts, 'logger' | 'shutdown'> {
+interface AppParts extends ProcessParts {
   readonly database: Pick<ServedDatabase, 'url' | 'problem'>;
   readonly device: DeviceSettings;
 }
 
-async function createApp(
-  config: Config,
-  { database, device, logger, shutdown }: AppParts,
-): Promise<NestFastifyApplication> {
-  const metrics = new Metrics();
-  const health = new Health(logger);
-  shutdown.add('refuse', 'readiness', () => health.stop());
-  const tracing = await createTracing({
-    ...(config.SVC_OTLP_URL ? { url: config.SVC_OTLP_URL } : {}),
-    ratio: config.SVC_TRACE_RATIO,
-    process: 'device-agent',
-    logger,
-  });
-  shutdown.add('last', 'traces', () => tracing.close());
+async function createApp({ database, device, ...process }: AppParts): Promise<NestFastifyApplication> {
+  const { config, logger, metrics, shutdown, tracing } = process;
   const bus = new InProcessBus({ logger });
   shutdown.add('bus', 'bus', () => bus.close());
   const settings = edgeSettings(config);
-  let parts: DeviceParts | null = null;
+  let deviceParts: DeviceParts | null = null;
   const surfaceBus = withLocalPaths(bus, {
-    folderOfNode: async (...asked) => (await parts?.localPaths.folderOfNode(...asked)) ?? null,
+    folderOfNode: async (...asked) => (await deviceParts?.localPaths.folderOfNode(...asked)) ?? null,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     LocalWorkspaceModule.forRoot({
-      edge: { settings, bus: surfaceBus, logger, metrics, tracing, health, shutdown },
-      database: {
-        url: database.url,
-        poolSize: config.SVC_DATABASE_POOL_SIZE,
-        applicationName: 'device-agent',
-        unavailable: () => noDatabase(database.problem),
-        onIdleError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
-      },
+      edge: { ...process, settings, bus: surfaceBus },
+      database: { ...databaseOptions(process, database.url), unavailable: () => noDatabase(database.problem) },
       device: { settings: device, bus, logger },
     }),
     new EdgeHttpAdapter(settings),
     { logger: new NestLogger(logger), abortOnError: false },
   );
-  parts = app.get<DeviceParts>(DEVICE_PARTS);
+  deviceParts = app.get<DeviceParts>(DEVICE_PARTS);
   const projections = app.get(Projections);
   app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));
   shutdown.add('drain', 'http and services', () => app.close());
-  const connections = app.get(Database);
-  const { pool } = connections;
-  health.add('database', () => connections.ping());
-  metrics.watchPool('database', () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }));
+  watchDatabase(app, process);
   app.get(OperationRegistry).observe(observeOperations(metrics, tracing));
   return app;
 }

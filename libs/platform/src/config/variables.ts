@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { SERVICE_NAMES, type ServiceName, servicesWith } from '../services/index.js';
 import {
   flag,
   folder,
@@ -16,8 +17,8 @@ import {
 } from './kinds.js';
 
 /** The processes that read the environment. */
-export const PROCESSES = ['device-agent', 'gateway', 'graph-svc', 'cli'] as const;
-export type ProcessName = (typeof PROCESSES)[number];
+export type ProcessName = 'device-agent' | ServiceName | 'cli';
+export const PROCESSES: readonly ProcessName[] = ['device-agent', ...SERVICE_NAMES, 'cli'];
 
 /** A default: one text for every process that uses the variable, or one per process. */
 type Default = string | Readonly<Partial<Record<ProcessName, string>>>;
@@ -35,10 +36,11 @@ export interface Variable<T> extends About {
   readonly kind: Kind<T>;
 }
 
-const SERVERS = ['device-agent', 'gateway', 'graph-svc'] as const;
-const EDGES = ['device-agent', 'gateway'] as const;
-const STORES = ['device-agent', 'graph-svc'] as const;
-const CENTRAL = ['gateway', 'graph-svc'] as const;
+const SERVERS: readonly ProcessName[] = ['device-agent', ...SERVICE_NAMES];
+const EDGES: readonly ProcessName[] = ['device-agent', ...servicesWith('edge')];
+const STORES: readonly ProcessName[] = ['device-agent', ...servicesWith('database')];
+const CENTRAL = servicesWith('bus');
+const INNER = servicesWith('operations');
 const WEB = ['http:', 'https:'];
 /** Asymmetric signatures only: with a shared secret anybody who can verify could also sign. */
 const SIGNATURES = [
@@ -84,7 +86,7 @@ export const VARIABLES = {
   SVC_DATABASE_URL: optional(secretUrl(['postgres:', 'postgresql:']), {
     doc: 'PostgreSQL 15 or newer. A workstation without it runs its own embedded database.',
     usedBy: STORES,
-    requiredBy: ['graph-svc'],
+    requiredBy: servicesWith('database'),
   }),
   SVC_DATABASE_POOL_SIZE: defaulted(integer(1, 1_000), '10', {
     doc: 'Most database connections of one process.',
@@ -134,15 +136,15 @@ export const VARIABLES = {
   }),
   SVC_OPS_HOST: defaulted(text('a host name or address'), '127.0.0.1', {
     doc: 'Address for health checks and metrics of a process without a public edge.',
-    usedBy: ['graph-svc'],
+    usedBy: INNER,
   }),
   SVC_OPS_PORT: defaulted(integer(0, 65_535), '4012', {
     doc: 'Port for the same; 0 picks a free one.',
-    usedBy: ['graph-svc'],
+    usedBy: INNER,
   }),
   SVC_SHUTDOWN_DELAY_MS: defaulted(integer(0, 600_000), '10000', {
     doc: 'Milliseconds that requests are still answered after a stop signal while /health/ready says 503, so that balancers can notice.',
-    usedBy: ['gateway'],
+    usedBy: servicesWith('edge'),
   }),
   SVC_SHUTDOWN_GRACE_MS: defaulted(integer(0, 600_000), '10000', {
     doc: 'Milliseconds that work under way gets to finish after a stop signal and the delay.',

@@ -1,4 +1,5 @@
-import { CENTRAL_OWNERS, OPERATIONS, type Operation, operationsOf, query } from '@workspace-graph/contracts';
+import { OPERATIONS, type Operation, operationsOf, query } from '@workspace-graph/contracts';
+import { SERVICES } from '@workspace-graph/platform';
 import { z } from 'zod';
 import { buildGuides } from './guides/guides.js';
 import { instructionsFor } from './instructions.js';
@@ -102,7 +103,7 @@ describe('the guides [mcp.resources.model]', () => {
   });
 
   it('and the instructions tell of folders and files only where there are tools for them', () => {
-    const central = new ToolTable(operationsOf(CENTRAL_OWNERS));
+    const central = new ToolTable(operationsOf(SERVICES.gateway.calls));
     const told = [instructionsFor(central), ...buildGuides(central).map((guide) => guide.text)].join('\n');
     for (const name of ['svc_status', 'svc_sync_health', 'svc_read_file']) {
       expect(told).not.toContain(name);

@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { portVariableOf, SERVICE_NAMES, SERVICES, type ServiceName } from '@workspace-graph/platform';
 import { freePort } from '../ports.js';
 import type { TestServer } from '../servers/server.js';
 import { makeFolder, removeFolder } from '../temp.js';
 import { CentralProcess } from './central-process.js';
 import { type ComposeService, readComposeServices, readVariables, type Variables } from './compose-file.js';
-import { isHealthy, OURS, type OurService, PORT_VARIABLE, runToEnd } from './our-services.js';
+import { isHealthy, runToEnd } from './our-services.js';
 import { NO_PROGRAM, STORES } from './stores.js';
 
 export interface CentralOptions {
@@ -113,7 +114,7 @@ export async function startCentral(options: CentralOptions): Promise<Central> {
 }
 
 class RunningCentral implements Central {
-  private readonly running = new Map<OurService, Instance[]>(OURS.map((name) => [name, []]));
+  private readonly running = new Map<ServiceName, Instance[]>(SERVICE_NAMES.map((name) => [name, []]));
   private readonly stores = new Map<string, TestServer>();
   readonly missing = new Map<string, string>();
   private readonly folder = makeFolder();
@@ -132,7 +133,7 @@ class RunningCentral implements Central {
   async start(): Promise<void> {
     await this.prepare();
     this.services = readComposeServices(this.compose, this.variables);
-    const known = [...Object.keys(STORES), ...OURS];
+    const known = [...Object.keys(STORES), ...SERVICE_NAMES];
     const unknown = [...this.services.keys()].filter((name) => !known.includes(name));
     if (unknown.length > 0)
       throw new Error(`docker-compose.yml has services that have no local start: ${unknown.join(', ')}`);
@@ -206,7 +207,7 @@ class RunningCentral implements Central {
     this.stopping = true;
     await Promise.allSettled(this.starting.values());
     const outcomes: boolean[] = [];
-    for (const name of [...OURS].reverse()) {
+    for (const name of SERVICE_NAMES) {
       const alive = this.instances(name).filter((child) => child.isRunning);
       outcomes.push(...(await Promise.all(alive.map((child) => child.stop()))));
     }
@@ -301,7 +302,7 @@ class RunningCentral implements Central {
   }
 
   private of(name: string): Instance[] {
-    const instances = this.running.get(name as OurService);
+    const instances = this.running.get(name as ServiceName);
     if (!instances) throw new Error(`${name} is not a service of ours`);
     return instances;
   }
@@ -326,13 +327,14 @@ class RunningCentral implements Central {
   }
 
   private environmentOf(service: ComposeService, port: number): Record<string, string> {
-    return { ...this.localEnvironment(service), [PORT_VARIABLE[service.name as OurService]]: String(port) };
+    // Replicas share a host here, so each needs a port of its own.
+    return { ...this.localEnvironment(service), [portVariableOf(service.name as ServiceName)]: String(port) };
   }
 
   /** What the names inside the containers stand for on this machine. What they do not have there stays as it is. */
   private localise(service: ComposeService, value: string): string {
     const secret = value.startsWith(SECRETS) ? value.slice(SECRETS.length) : undefined;
-    const isKept = this.options.container !== undefined && service.name in PORT_VARIABLE;
+    const isKept = this.options.container !== undefined && service.name in SERVICES;
     if (secret !== undefined && isKept) return value;
     if (secret !== undefined) return service.secrets.includes(secret) ? this.secretFile(service, secret) : value;
     return value

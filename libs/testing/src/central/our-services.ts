@@ -1,14 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { portVariableOf, type ServiceName } from '@workspace-graph/platform';
 import { CentralProcess, type CentralProcessOptions } from './central-process.js';
 import type { ComposeService } from './compose-file.js';
-
-/** The services of the compose file that this repository builds. */
-export const OURS = ['graph-svc', 'gateway'] as const;
-export type OurService = (typeof OURS)[number];
-
-/** The variable that holds the port of a service; replicas share a host here and so need one each. */
-export const PORT_VARIABLE: Readonly<Record<OurService, string>> = { 'graph-svc': 'SVC_OPS_PORT', gateway: 'SVC_PORT' };
 
 const STOP_GRACE_MS = 10_000;
 const ASK_WITHIN_MS = 2_000;
@@ -22,7 +16,7 @@ const run = promisify(execFile);
 export async function isHealthy(service: ComposeService, port: number): Promise<boolean> {
   const [kind, ...declared] = service.healthcheck;
   if (kind !== 'CMD') throw new Error(`${service.name}: the health check must be a CMD`);
-  const listens = service.environment[PORT_VARIABLE[service.name as OurService]];
+  const listens = service.environment[portVariableOf(service.name as ServiceName)];
   const [asked, declaredPort] = /http:\/\/127\.0\.0\.1:(\d+)\/[a-z/]+/.exec(declared.join(' ')) ?? [];
   if (!asked || declaredPort !== listens)
     throw new Error(`${service.name}: the health check asks port ${declaredPort}, the service listens on ${listens}`);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MigrationError, migrate } from '@workspace-graph/database';
 import type { Logger } from '@workspace-graph/platform';
+import { MigrationError } from './migration-error.js';
+import { migrate } from './migrator.js';
 
 const RETRY_FIRST_MS = 250;
 const RETRY_MAX_MS = 5_000;

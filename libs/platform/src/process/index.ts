@@ -1,0 +1,4 @@
+export { connectBus } from './connect-bus.js';
+export { required, runProcess } from './run-process.js';
+export { type ServedOperations, serveOperations } from './serve-operations.js';
+export { type ProcessOptions, type ProcessParts, startProcess } from './start-process.js';

@@ -1,0 +1,55 @@
+import type { BusEventType, Owner } from '@workspace-graph/contracts';
+
+/**
+ * What a process is made of; each part brings the environment variables of its own. `edge`: listens for people and
+ * programs. `operations`: health checks and metrics on a port of their own. `bus`: NATS. `database`: PostgreSQL.
+ */
+export type ProcessPart = 'edge' | 'operations' | 'bus' | 'database';
+
+/** A process of a central workspace. Its name is that of its folder in apps/, of its image and of its user at the broker. */
+export interface Service {
+  readonly parts: readonly ProcessPart[];
+  /** Owners whose operations it carries out. */
+  readonly serves: readonly Owner[];
+  /** Owners whose operations it calls. */
+  readonly calls: readonly Owner[];
+  readonly publishes: readonly BusEventType[];
+  readonly listens: readonly BusEventType[];
+}
+
+/** Every process of a central workspace; docs/adding-a-service.md. */
+export const SERVICES = {
+  gateway: {
+    parts: ['edge', 'bus'],
+    serves: [],
+    calls: ['identity', 'graph'],
+    publishes: [],
+    listens: ['graph.changed', 'access.changed', 'credential.ended'],
+  },
+  'graph-svc': {
+    parts: ['operations', 'bus', 'database'],
+    serves: ['identity', 'graph'],
+    calls: [],
+    publishes: ['graph.changed', 'access.changed', 'credential.ended'],
+    listens: [],
+  },
+} as const satisfies Record<string, Service>;
+
+export type ServiceName = keyof typeof SERVICES;
+export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];
+
+/** Whether a service has a part. */
+export function hasPart(name: ServiceName, part: ProcessPart): boolean {
+  const { parts }: Service = SERVICES[name];
+  return parts.includes(part);
+}
+
+/** The services that have a part. */
+export function servicesWith(part: ProcessPart): readonly ServiceName[] {
+  return SERVICE_NAMES.filter((name) => hasPart(name, part));
+}
+
+/** The variable that holds the port on which a service answers its health checks. */
+export function portVariableOf(name: ServiceName): 'SVC_PORT' | 'SVC_OPS_PORT' {
+  return hasPart(name, 'edge') ? 'SVC_PORT' : 'SVC_OPS_PORT';
+}
