@@ -4,6 +4,7 @@
  */
 const allowed = {
   contracts: [],
+  client: ['contracts'],
   domain: ['contracts'],
   bus: ['contracts'],
   platform: ['contracts', 'bus'],
@@ -33,6 +34,13 @@ function directionRule([library, targets]) {
 }
 
 const rules = [
+  {
+    name: 'browser-code',
+    severity: 'error',
+    comment: 'contracts and client run in browsers too: they use nothing that only Node has.',
+    from: { path: '^libs/(contracts|client)/', pathNot: testCode },
+    to: { dependencyTypes: ['core'] },
+  },
   ...Object.entries(allowed).map(directionRule),
   {
     name: 'services-apart',

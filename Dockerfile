@@ -12,6 +12,7 @@ COPY apps/device-agent/package.json apps/device-agent/
 COPY apps/gateway/package.json apps/gateway/
 COPY apps/graph-svc/package.json apps/graph-svc/
 COPY libs/bus/package.json libs/bus/
+COPY libs/client/package.json libs/client/
 COPY libs/contracts/package.json libs/contracts/
 COPY libs/database/package.json libs/database/
 COPY libs/device/package.json libs/device/

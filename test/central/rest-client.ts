@@ -1,30 +1,28 @@
-import { type ErrorBody, type InputOf, type Operation, type OutputOf, restRequest } from '@workspace-graph/contracts';
+import { Client, type ClientOptions } from '@workspace-graph/client';
+import type { ErrorBody, InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** One credential at one gateway. */
 export class RestClient {
+  private readonly client: Client;
+
   constructor(
     readonly url: string,
     readonly token: string,
-  ) {}
+    carry: ClientOptions['fetch'] = fetch,
+  ) {
+    this.client = new Client({ url, token, fetch: carry });
+  }
 
   /** A request with this credential. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.token}`);
-    return fetch(new URL(path, this.url), { ...init, headers });
+    return this.client.request(path, init);
   }
 
   /** The bare answer to an operation. */
   send<Op extends Operation>(operation: Op, input: InputOf<Op>, headers: Headers = {}): Promise<Response> {
-    const { method, path, body } = restRequest(operation, input);
-    if (!body) return this.fetch(path, { method, headers });
-    return this.fetch(path, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
+    return this.client.send(operation, input, { headers });
   }
 
   /** Calls an operation. @throws Error with the status and body of anything but a success */

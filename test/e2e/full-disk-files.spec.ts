@@ -14,7 +14,6 @@ import {
   type Operation,
   renameFolder,
   restoreTrash,
-  restRequest,
 } from '@workspace-graph/contracts';
 import { SmallDisk } from '@workspace-graph/testing';
 import { canActAsNobody, NOBODY } from './other-user.js';
@@ -98,9 +97,7 @@ function put(workspace: RunningWorkspace, { nodeId }: Place, { path, body, sha25
 }
 
 function ask<Op extends Operation>(workspace: RunningWorkspace, operation: Op, input: InputOf<Op>): Promise<Response> {
-  const { method, path, body } = restRequest(operation, input);
-  const json = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
-  return workspace.fetch(path, { method, ...json });
+  return workspace.send(operation, input);
 }
 
 /** Tries every kind of change, also by another program. Answers how each ended. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type InputOf, type Operation, type OutputOf, restRequest } from '@workspace-graph/contracts';
+import { Client } from '@workspace-graph/client';
+import type { InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const SVC = join(ROOT, 'apps/device-agent/bin/svc.mjs');
@@ -131,9 +132,16 @@ export class RunningWorkspace {
 
   /** A request with the workspace's own credential. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.folder.token}`);
-    return fetch(new URL(path, this.url), { ...init, headers });
+    return this.client().request(path, init);
+  }
+
+  /** The bare answer to an operation. */
+  send<Op extends Operation>(
+    operation: Op,
+    input: InputOf<Op>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return this.client().send(operation, input, { headers });
   }
 
   /** Calls an operation over REST. @throws Error with the status and body of anything but a success */
@@ -142,13 +150,7 @@ export class RunningWorkspace {
     input: InputOf<Op>,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<OutputOf<Op>> {
-    const request = restRequest(operation, input);
-    const body = request.body ? { body: JSON.stringify(request.body) } : {};
-    const response = await this.fetch(request.path, {
-      method: request.method,
-      ...body,
-      headers: { ...headers, ...(request.body ? { 'content-type': 'application/json' } : {}) },
-    });
+    const response = await this.send(operation, input, headers);
     if (!response.ok) throw new Error(`${operation.name}: ${response.status} ${await response.text()}`);
     return (await response.json()) as OutputOf<Op>;
   }
@@ -170,6 +172,11 @@ export class RunningWorkspace {
   /** Waits until it has ended by itself. Answers the exit code. */
   async ended(): Promise<number | null> {
     return this.end(() => undefined);
+  }
+
+  /** With the credential as it is now: a test may have replaced it. */
+  private client(): Client {
+    return new Client({ url: this.url, token: this.folder.token });
   }
 
   private ready(): Promise<{ url: string }> {

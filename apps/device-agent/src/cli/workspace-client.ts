@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Client, Refusal, UnexpectedAnswer, Unreachable } from '@workspace-graph/client';
 import {
   ERRORS,
   type ErrorBody,
@@ -10,7 +11,6 @@ import {
   isErrorCode,
   type Operation,
   type OutputOf,
-  restRequest,
 } from '@workspace-graph/contracts';
 import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import { folderError, isNoRight } from '../workspace/workspace-folders.js';
@@ -23,57 +23,42 @@ import { requireUsable } from './unusable-workspace.js';
 /** A token of ours, or a JWT of an identity provider. */
 const LIKE_A_CREDENTIAL = /^(svc_(pat|dev)_[\w-]+|[\w-]+\.[\w-]+\.[\w-]+)$/;
 
-/** Talks to a workspace over its public interface. */
+/** Talks to a workspace, and says what went wrong in the words of the command. */
 export class WorkspaceClient {
+  private readonly client: Client;
+
   constructor(
     readonly url: string,
-    private readonly token: string,
-  ) {}
+    token: string,
+  ) {
+    this.client = new Client({ url, token });
+  }
 
-  /** Calls an operation over REST. @throws CliError with the service's error object */
-  async call<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>> {
-    const request = restRequest(operation, input);
-    const response = await this.fetch(request.path, {
-      method: request.method,
-      ...(request.body ? { body: JSON.stringify(request.body), headers: { 'content-type': 'application/json' } } : {}),
-    });
-    return (await response.json()) as OutputOf<Op>;
+  /** Calls an operation. @throws CliError with the service's error object */
+  call<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>> {
+    return this.client.call(operation, input).catch(failed);
   }
 
   /** A request with the credential; the body is not read. @throws CliError for every answer that is not a success */
-  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.token}`);
-    return this.accepted(fetch(new URL(path, this.url), { ...init, headers }));
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return this.client.fetch(path, init).catch(failed);
   }
 
   /** Sends JSON with the credential and waits for the answer for as long as it takes: `fetch` gives up after five minutes. */
   async upload(path: string, json: AsyncIterable<Uint8Array>): Promise<Response> {
     const url = new URL(path, this.url);
-    const headers = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' };
+    const headers = Object.fromEntries(this.client.headers({ 'content-type': 'application/json' }));
     const request = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers });
-    return this.accepted(
-      new Promise((resolve, reject) => {
-        request.on('error', reject);
-        request.on('response', (answer) => {
-          const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
-          resolve(new Response(body, { status: answer.statusCode ?? 500 }));
-        });
-        // A refusal can come before all is sent.
-        pipeline(json, request).catch(reject);
-      }),
-    );
-  }
-
-  private async accepted(answering: Promise<Response>): Promise<Response> {
-    const response = await answering.catch((cause: unknown) => {
-      throw new CliError('WORKSPACE_UNREACHABLE', `Nothing answers at ${this.url}.`, {
-        cause,
-        hint: 'Check `svc status` and `svc doctor`.',
+    const answering = new Promise<Response>((resolve, reject) => {
+      request.on('error', reject);
+      request.on('response', (answer) => {
+        const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+        resolve(new Response(body, { status: answer.statusCode ?? 500 }));
       });
+      // A refusal can come before all is sent.
+      pipeline(json, request).catch(reject);
     });
-    if (!response.ok) throw await refusal(response);
-    return response;
+    return this.client.accepted(answering).catch(failed);
   }
 }
 
@@ -129,12 +114,26 @@ function noCredential(what: string, cause?: unknown): CliError {
   });
 }
 
-async function refusal(response: Response): Promise<CliError> {
-  const body = (await response.json().catch(() => null)) as ErrorBody | null;
-  if (!body || typeof body.code !== 'string')
-    return new CliError('UNEXPECTED_ANSWER', `The workspace answered ${response.status} without an error object.`, {
-      status: response.status,
+/** @throws CliError */
+function failed(error: unknown): never {
+  if (error instanceof Unreachable)
+    throw new CliError('WORKSPACE_UNREACHABLE', error.message, {
+      cause: error.cause,
+      hint: 'Check `svc status` and `svc doctor`.',
     });
-  const remedy = isErrorCode(body.code) ? (REMEDIES[body.code] ?? ERRORS[body.code].remedy) : undefined;
-  return new CliError(body.code, body.message, { body, status: response.status, ...(remedy ? { hint: remedy } : {}) });
+  if (error instanceof UnexpectedAnswer)
+    throw new CliError('UNEXPECTED_ANSWER', `The workspace answered ${error.status} without an error object.`, {
+      status: error.status,
+    });
+  if (error instanceof Refusal) throw refused(error);
+  throw error;
+}
+
+function refused({ code, message, status, body }: Refusal): CliError {
+  const remedy = isErrorCode(code) ? (REMEDIES[code] ?? ERRORS[code].remedy) : undefined;
+  return new CliError(code as ErrorBody['code'], message, {
+    body: body as ErrorBody,
+    status,
+    ...(remedy ? { hint: remedy } : {}),
+  });
 }
