@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createNode, getNode, listNodes } from '@workspace-graph/contracts';
 import { Client } from './client.js';
 import { Refusal, UnexpectedAnswer, Unreachable } from './failures.js';
@@ -16,12 +17,12 @@ let url: string;
 const asked: Asked[] = [];
 let answer: { status: number; body: string };
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+  server = createServer((request, response) => {
     const { method, headers } = request;
-    asked.push({ method, url: request.url, headers, body: Buffer.concat(chunks).toString() });
-    response.writeHead(answer.status).end(answer.body);
+    void text(request).then((body) => {
+      asked.push({ method, url: request.url, headers, body });
+      response.writeHead(answer.status).end(answer.body);
+    });
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
