@@ -3,6 +3,7 @@ export * from './common.js';
 export * from './errors.js';
 export * from './events.js';
 export * from './files/file.js';
+export type * from './files/file-content.js';
 export * from './files/file-operations.js';
 export * from './files/mirrors.js';
 export * from './files/records.js';

@@ -1,4 +1,4 @@
-export { type ContentTarget, FileContents, type OpenContent } from './content/file-contents.js';
+export { FileContents } from './content/file-contents.js';
 export { DeviceModule, type DeviceOptions } from './device.module.js';
 export { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
 export { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';

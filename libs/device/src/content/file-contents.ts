@@ -1,48 +1,26 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Envelope, TrackedFile } from '@workspace-graph/contracts';
+import type {
+  ByteRange,
+  ContentTarget,
+  Envelope,
+  FileContent,
+  OpenContent,
+  OpenContentOptions,
+  TrackedFile,
+  WriteContentOptions,
+} from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileChanges } from '../files/file-changes.js';
 import { mimeTypeOf, openForReading } from '../paths/index.js';
 import { ContentHashes } from '../reading/content-hashes.js';
 import { type ReadableFile, ReadableFiles } from '../reading/readable-files.js';
 import { isDeck, readPreview } from './deck-preview.js';
-import { type ByteRange, bytesOf } from './held-content.js';
+import { bytesOf } from './held-content.js';
 
-export interface ContentTarget {
-  readonly nodeId: string;
-  /** Within the node. */
-  readonly path: string;
-}
-
-export interface OpenOptions {
-  /** True: the bytes of a bundle instead of its preview. */
-  readonly raw: boolean;
-  readonly signal?: AbortSignal;
-}
-
-export interface WriteContentOptions {
-  /** True: old and new content must be UTF-8 text. */
-  readonly text: boolean;
-}
-
-/** Content that is held open until it is closed. */
-export interface OpenContent {
-  /** `preview` is the page that a bundle holds; `no-preview` stands for a bundle without one, and has no bytes. */
-  readonly kind: 'file' | 'preview' | 'no-preview';
-  readonly filename: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-  readonly modifiedAt: Date;
-  /** @throws ServiceError SERVICE_UNAVAILABLE before the last bytes of a file that was changed meanwhile */
-  bytes(range?: ByteRange): AsyncIterable<Uint8Array>;
-  close(): Promise<void>;
-}
-
-/** The bytes of files, for those who stream them. */
+/** The bytes of the files of this device. */
 @Injectable()
-export class FileContents {
+export class FileContents implements FileContent {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(ReadableFiles) private readonly files: ReadableFiles,
@@ -57,7 +35,11 @@ export class FileContents {
   }
 
   /** @throws ServiceError NODE_NOT_FOUND, VALIDATION_FAILED, NATIVE_FORMAT, NO_MIRROR, FILE_NOT_FOUND, UNSUPPORTED_MEDIA_TYPE */
-  async open({ nodeId, path }: ContentTarget, { raw, signal }: OpenOptions, asker: Envelope): Promise<OpenContent> {
+  async open(
+    { nodeId, path }: ContentTarget,
+    { raw, signal }: OpenContentOptions,
+    asker: Envelope,
+  ): Promise<OpenContent> {
     const file = await this.files.find(nodeId, path, asker);
     const handle = await openForReading(file.at);
     try {

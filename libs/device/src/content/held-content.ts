@@ -1,15 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
+import type { ByteRange } from '@workspace-graph/contracts';
 import { editOf, stampOf } from '../paths/index.js';
 import { beingWritten, type HashedFile } from '../reading/content-hashes.js';
 
 const CHUNK_BYTES = 256 * 1024;
-
-/** Positions of the first and the last byte. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
 
 export interface HeldContent {
   readonly path: string;

@@ -1,5 +1,4 @@
-import { ServiceError } from '@workspace-graph/contracts';
-import type { ByteRange } from './file-content.js';
+import { type ByteRange, ServiceError } from '@workspace-graph/contracts';
 
 const SINGLE = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 

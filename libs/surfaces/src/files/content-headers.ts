@@ -1,4 +1,4 @@
-import type { OpenContent } from './file-content.js';
+import type { OpenContent } from '@workspace-graph/contracts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Controller, Get, HttpStatus, Inject, Put, Req, Res } from '@nestjs/common';
 import {
+  type ByteRange,
+  type ContentTarget,
   type Envelope,
+  type FileContent,
   FilePath,
   Id,
   LIMITS,
+  type OpenContent,
   readInput,
   ServiceError,
   validationFailed,
@@ -22,13 +26,7 @@ import { coerceQuery, coercionsOf } from '../rest/query-coercion.js';
 import { callerOf, sendJson } from '../rest/rest-invoker.js';
 import { rangeAsked } from './byte-range.js';
 import { contentHeaders, isTextType } from './content-headers.js';
-import {
-  type ByteRange,
-  type ContentTarget,
-  FILE_CONTENT,
-  type FileContent,
-  type OpenContent,
-} from './file-content.js';
+import { FILE_CONTENT } from './file-content.token.js';
 import { noPreviewPage } from './no-preview-page.js';
 
 /** What is left of a longer body is not worth waiting for. */

@@ -1,7 +1,8 @@
 import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
+import type { FileContent } from '@workspace-graph/contracts';
 import { OperationCalls } from '../rest/operation-calls.js';
 import { FileController } from './file.controller.js';
-import { FILE_CONTENT, type FileContent } from './file-content.js';
+import { FILE_CONTENT } from './file-content.token.js';
 import { UploadController } from './upload.controller.js';
 
 export interface FilesModuleOptions {

@@ -2,6 +2,7 @@ import { Controller, HttpStatus, Inject, Post, Req, Res } from '@nestjs/common';
 import {
   createFile,
   type ErrorBody,
+  type FileContent,
   FileName,
   LIMITS,
   RawJson,
@@ -21,7 +22,7 @@ import { callIdOf } from '../rest/call-id.js';
 import { OperationCalls } from '../rest/operation-calls.js';
 import { callerOf, sendJson } from '../rest/rest-invoker.js';
 import { envelopeOf, leaveUnread, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
-import { FILE_CONTENT, type FileContent } from './file-content.js';
+import { FILE_CONTENT } from './file-content.token.js';
 import { type FormFields, type FormFile, readForm } from './multipart-form.js';
 
 /** Where uploaded files are to lie. The name of a single file can be given beside it. */

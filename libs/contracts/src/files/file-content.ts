@@ -1,4 +1,5 @@
-import type { Envelope, TrackedFile } from '@workspace-graph/contracts';
+import type { Envelope } from '../caller.js';
+import type { TrackedFile } from './file.js';
 
 /** Positions of the first and the last byte. */
 export interface ByteRange {
@@ -27,6 +28,12 @@ export interface OpenContent {
   close(): Promise<void>;
 }
 
+export interface OpenContentOptions {
+  /** True: the bytes of a presentation bundle instead of its preview. */
+  readonly raw: boolean;
+  readonly signal?: AbortSignal;
+}
+
 export interface WriteContentOptions {
   /** True: the content must be UTF-8 text, and so must be what it replaces; else NOT_EDITABLE. */
   readonly text: boolean;
@@ -42,14 +49,10 @@ export interface FileContent {
   confirm(nodeId: string, level: 'read' | 'write', envelope: Envelope): Promise<void>;
 
   /**
-   * Opens a file; with `raw`, the bytes of a presentation bundle instead of its preview.
+   * Opens a file.
    * @throws ServiceError also UNSUPPORTED_MEDIA_TYPE, for a bundle that cannot be read
    */
-  open(
-    target: ContentTarget,
-    options: { readonly raw: boolean; readonly signal?: AbortSignal },
-    envelope: Envelope,
-  ): Promise<OpenContent>;
+  open(target: ContentTarget, options: OpenContentOptions, envelope: Envelope): Promise<OpenContent>;
 
   /** Makes a file where nothing lies. @throws ServiceError also DESTINATION_EXISTS, NOT_EDITABLE, PAYLOAD_TOO_LARGE, STORAGE_FULL */
   create(
@@ -70,6 +73,3 @@ export interface FileContent {
     envelope: Envelope,
   ): Promise<TrackedFile>;
 }
-
-/** Injection token of FileContent. */
-export const FILE_CONTENT = Symbol('workspace-graph:file-content');
