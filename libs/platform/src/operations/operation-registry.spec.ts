@@ -63,6 +63,17 @@ describe('the registry of operations', () => {
     );
   });
 
+  it('refuses to boot with a handler of an operation that is not in the table, and names it', async () => {
+    @Injectable()
+    class StrayHandlers {
+      @Handles({ ...getActor, name: 'get_stray' })
+      get(): Promise<never> {
+        throw new Error('never called');
+      }
+    }
+    await expect(boot([StrayHandlers], true)).rejects.toThrow('Operation get_stray is not in the table of operations');
+  });
+
   it('checks credential, tier and input before the handler', async () => {
     const registry = await boot([ActorHandlers], true);
     await expect(call(registry, 'get_actor', {}, null)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });

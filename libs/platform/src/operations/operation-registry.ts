@@ -101,6 +101,8 @@ export class OperationRegistry implements OnModuleInit {
       const handled = handledBy(method);
       if (!handled) continue;
       const { operation, options } = handled;
+      if (OPERATIONS.get(operation.name) !== operation)
+        throw new Error(`Operation ${operation.name} is not in the table of operations`);
       if (this.handlers.has(operation.name)) throw new Error(`Operation ${operation.name} has two handlers`);
       this.handlers.set(operation.name, { ...options, run: (method as Handler['run']).bind(instance) });
     }

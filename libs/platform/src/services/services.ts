@@ -17,7 +17,7 @@ export interface Service {
   readonly listens: readonly BusEventType[];
 }
 
-/** Every process of a central workspace; docs/adding-a-service.md. */
+/** Every process of a central workspace. */
 export const SERVICES = {
   gateway: {
     parts: ['edge', 'bus'],
