@@ -1,4 +1,4 @@
-import { defineConfig } from 'prisma/config';
+import { defineConfig } from 'prisma-cli/config';
 
 // Generating the client runs no engine; without this variable Prisma would try to download one.
 process.env['PRISMA_SCHEMA_ENGINE_BINARY'] ??= process.execPath;

@@ -11,15 +11,19 @@ import { childEnvironment, runInForeground } from './bootstrap/run.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What each task runs once everything is in place; `build: false` needs the packages only. */
+/**
+ * What each task runs once everything is in place; `build: false` needs the packages only, `packages: 'run'` none that
+ * only development needs.
+ */
 const tasks = {
   // V8 takes 128 MB for new objects on large machines, and is as fast with 32.
   start: {
     nodeArgs: ['--max-semi-space-size=16'],
     script: 'apps/device-agent/bin/svc.mjs',
     args: ['start', '--foreground'],
+    packages: 'run',
   },
-  svc: { script: 'apps/device-agent/bin/svc.mjs' },
+  svc: { script: 'apps/device-agent/bin/svc.mjs', packages: 'run' },
   test: { script: 'tools/run-tests.mjs' },
   bench: { script: 'tools/bench.mjs' },
   central: { script: 'tools/central.mjs' },
@@ -35,7 +39,7 @@ const tasks = {
 async function prepare(task) {
   return exclusively(root, async () => {
     const node = await findNode(root);
-    await ensureInstalled(root, node);
+    await ensureInstalled(root, node, task.packages ?? 'all');
     if (task.build !== false) await ensureBuilt(root, node);
     return node;
   });

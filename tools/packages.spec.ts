@@ -25,12 +25,20 @@ const dependencies = manifests.flatMap((manifest) =>
   })),
 );
 
-function scriptsInLock(): string[] {
-  const lock: { packages: Record<string, { hasInstallScript?: boolean }> } = JSON.parse(
-    readFileSync(join(root, 'package-lock.json'), 'utf8'),
-  );
-  const paths = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript === true);
-  return [...new Set(paths.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)))];
+interface Locked {
+  name?: string;
+  dev?: boolean;
+  devOptional?: boolean;
+  hasInstallScript?: boolean;
+}
+
+/** Names of the packages in the lock file for which `matches` is true: real ones, not those that we give them. */
+function lockedPackages(matches: (entry: Locked) => boolean): string[] {
+  const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const names = Object.entries(lock.packages)
+    .filter(([path, entry]) => path.includes('node_modules/') && matches(entry))
+    .map(([path, { name }]) => name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  return [...new Set(names)];
 }
 
 describe('the packages', () => {
@@ -49,8 +57,18 @@ describe('the packages', () => {
 
   it('decide about every install script that the lock file holds, and allow as good as none', () => {
     const decided = manifests[0]?.allowScripts ?? {};
-    expect(scriptsInLock().filter((name) => decided[name] === undefined)).toEqual([]);
+    expect(
+      lockedPackages(({ hasInstallScript }) => hasInstallScript === true).filter((name) => decided[name] === undefined),
+    ).toEqual([]);
     expect(Object.entries(decided).filter(([, allowed]) => allowed)).toEqual([['node', true]]);
+  });
+
+  it('leave what only development needs out of what a first start installs', () => {
+    expect(lockedPackages(({ devOptional }) => devOptional === true)).toEqual([]);
+    const developing = ['typescript', 'jest', 'nx', 'testcontainers', '@biomejs/biome', 'oxlint', '@nestjs/testing'];
+    const running = lockedPackages(({ dev }) => dev !== true);
+    expect(running.filter((name) => developing.includes(name))).toEqual([]);
+    expect(lockedPackages(({ dev }) => dev === true)).toEqual(expect.arrayContaining(developing));
   });
 
   it('are private and under the licence of the repository', () => {

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { readJsonIfWhole } from './files.mjs';
 import { timed } from './report.mjs';
-import { childEnvironment, runQuietly } from './run.mjs';
+import { childEnvironment, runQuietly, shellCommand } from './run.mjs';
 
 const notSources = new Set(['node_modules', 'dist', 'generated', '.nx', '.git', '.swc', 'coverage']);
+/** A change of these builds every package anew. */
+const common = ['prisma', 'prisma.config.ts', 'package.json', 'package-lock.json', '.swcrc'];
 
 /** Name, size and time of every file below a folder: what is equal there was not edited. */
 function fingerprint(path, hash) {
@@ -19,20 +23,9 @@ function fingerprint(path, hash) {
   }
 }
 
-function sourcesFingerprint(root) {
+function fingerprintOf(root, paths) {
   const hash = createHash('sha256');
-  for (const path of [
-    'libs',
-    'apps',
-    'prisma',
-    'prisma.config.ts',
-    'package.json',
-    'package-lock.json',
-    'nx.json',
-    '.swcrc',
-  ]) {
-    fingerprint(join(root, path), hash);
-  }
+  for (const path of paths) fingerprint(join(root, path), hash);
   return hash.digest('hex');
 }
 
@@ -48,20 +41,41 @@ export function packageFolders(root) {
     .filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
-function isBuilt(root) {
-  return packageFolders(root).every((folder) => {
+/** Packages with a build script, by folder: the script, and a fingerprint of what it is made from. */
+function packagesToBuild(root) {
+  const shared = fingerprintOf(root, common);
+  return packageFolders(root).flatMap((folder) => {
     const { scripts } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    return scripts?.build === undefined || existsSync(join(root, folder, 'dist'));
+    if (scripts?.build === undefined) return [];
+    return [{ folder, script: scripts.build, wanted: shared + fingerprintOf(root, [folder]) }];
   });
 }
 
-/** Builds every package (the database client is generated on the way), unless no source changed since the last time. */
+/** Each file is compiled on its own, so that packages need not wait for those they import. */
+async function build(root, node, packages) {
+  const left = [...packages];
+  const environment = childEnvironment(node, root);
+  const work = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [command, args] = shellCommand(next.script);
+      await runQuietly(`Building ${next.folder}`, command, args, { cwd: join(root, next.folder), env: environment });
+    }
+  };
+  const results = await Promise.allSettled(Array.from({ length: cpus().length }, work));
+  const failed = results.find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Runs the build script of each package whose sources changed since the last time. */
 export async function ensureBuilt(root, node) {
   const stampFile = join(root, 'node_modules', '.workspace-graph-build');
-  const wanted = sourcesFingerprint(root);
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted && isBuilt(root)) return;
-  const nx = join(root, 'node_modules', 'nx', 'dist', 'bin', 'nx.js');
-  const args = [nx, 'run-many', '-t', 'build', '--outputStyle=static'];
-  await timed('Building', () => runQuietly('Building', node, args, { cwd: root, env: childEnvironment(node, root) }));
-  writeFileSync(stampFile, wanted);
+  const built = readJsonIfWhole(stampFile) ?? {};
+  const packages = packagesToBuild(root);
+  const stale = packages.filter(
+    ({ folder, wanted }) => built[folder] !== wanted || !existsSync(join(root, folder, 'dist')),
+  );
+  if (stale.length === 0) return;
+  rmSync(stampFile, { force: true });
+  await timed('Building', () => build(root, node, stale));
+  writeFileSync(stampFile, JSON.stringify(Object.fromEntries(packages.map(({ folder, wanted }) => [folder, wanted]))));
 }

@@ -18,7 +18,8 @@ function tailOf(text) {
 /** Runs a program to its end without showing its output; the output's end appears only when it fails. */
 export function runQuietly(step, command, args, options) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [boundCommand, boundArgs] = boundToUs(command, args);
+    const child = spawn(boundCommand, boundArgs, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk) => {
       output = (output + chunk).slice(-50_000);
@@ -67,7 +68,7 @@ function findSetpriv() {
   });
 }
 
-/** Where the system can, the kernel tells the task to end when this script is killed. */
+/** Where the system can, the kernel tells the program to end when this script is killed. */
 function boundToUs(command, args) {
   const setpriv = findSetpriv();
   return setpriv === undefined ? [command, args] : [setpriv, ['--pdeathsig', 'TERM', '--', command, ...args]];
@@ -88,7 +89,12 @@ export function runInForeground(command, args, options) {
   });
 }
 
-/** The environment of everything that is started here: Node 24 first on PATH, quiet tools, no helpers left in the background. */
+/** Program and arguments that run a package's script as npm does. */
+export function shellCommand(script) {
+  return process.platform === 'win32' ? ['cmd.exe', ['/d', '/s', '/c', script]] : ['sh', ['-c', script]];
+}
+
+/** The environment of everything that is started here: Node 24 first on PATH, and quiet tools. */
 export function childEnvironment(node, root) {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^npm_(package|lifecycle|command|execpath|node_execpath)/.test(name),
@@ -97,9 +103,6 @@ export function childEnvironment(node, root) {
   return {
     ...Object.fromEntries(own.filter(([name]) => name.toUpperCase() !== 'PATH')),
     PATH: path,
-    NX_DAEMON: 'false',
-    NX_TUI: 'false',
-    NX_NO_CLOUD: 'true',
     CHECKPOINT_DISABLE: '1',
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
   };
