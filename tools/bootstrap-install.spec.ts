@@ -5,7 +5,8 @@ import { Checkout, finish } from './bootstrap.fixture.js';
 
 /**
  * As npm in what matters here: `ci` begins by removing everything, `install` adds what is absent and takes a folder with
- * the right version for the whole package. A file `npm-mode` makes it fail; it writes each call to `npm-calls`.
+ * the right version for the whole package. A file `npm-mode` makes it fail, or hang and ignore a request to end; it writes
+ * each call to `npm-calls`.
  */
 const fakeNpm = String.raw`
 const fs = require('node:fs');
@@ -27,7 +28,7 @@ for (const [path, { version }] of wanted) {
   if (mode === 'hang') break;
   fs.writeFileSync(path + '/index.js', '');
 }
-if (mode === 'hang') { fs.writeFileSync('hanging', ''); setInterval(() => undefined, 1000); }
+if (mode === 'hang') { process.on('SIGTERM', () => undefined); fs.writeFileSync('hanging', ''); setInterval(() => undefined, 1000); }
 else {
   const listed = mode === 'misfit' ? [] : wanted;
   fs.writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(listed) }));

@@ -35,6 +35,7 @@ const causes = [
     /SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_/,
     'The connection to the package registry is not trusted. Name your certificate authority (npm config set cafile FILE) and run the same command again.',
   ],
+  [/TAR_ENTRY_ERROR/, 'A package could not be written whole. Run the same command again.'],
   [/E401|E403|ENEEDAUTH/, 'The package registry wants a login. Check its settings (npm config get registry).'],
   [
     /EUSAGE/,

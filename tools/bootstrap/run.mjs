@@ -15,10 +15,13 @@ function tailOf(text) {
   return lines.slice(-shownLines).join('\n');
 }
 
-/** Runs a program to its end without showing its output; the output's end appears only when it fails. */
+/**
+ * Runs a program to its end without showing its output; the output's end appears only when it fails. It dies with this
+ * script: npm would otherwise take back what it did, while the next command installs.
+ */
 export function runQuietly(step, command, args, options) {
   return new Promise((resolve, reject) => {
-    const [boundCommand, boundArgs] = boundToUs(command, args);
+    const [boundCommand, boundArgs] = boundToUs('KILL', command, args);
     const child = spawn(boundCommand, boundArgs, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk) => {
@@ -68,15 +71,15 @@ function findSetpriv() {
   });
 }
 
-/** Where the system can, the kernel tells the program to end when this script is killed. */
-function boundToUs(command, args) {
+/** Where the system can, the kernel sends the program a signal when this script is killed. */
+function boundToUs(signal, command, args) {
   const setpriv = findSetpriv();
-  return setpriv === undefined ? [command, args] : [setpriv, ['--pdeathsig', 'TERM', '--', command, ...args]];
+  return setpriv === undefined ? [command, args] : [setpriv, ['--pdeathsig', signal, '--', command, ...args]];
 }
 
 /** Runs the task in the foreground and ends this process the way the task ended. */
 export function runInForeground(command, args, options) {
-  const [boundCommand, boundArgs] = boundToUs(command, args);
+  const [boundCommand, boundArgs] = boundToUs('TERM', command, args);
   return new Promise((resolve, reject) => {
     const child = spawn(boundCommand, boundArgs, { ...options, stdio: 'inherit' });
     const stopForwarding = forwardSignals(child);
