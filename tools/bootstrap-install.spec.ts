@@ -134,6 +134,11 @@ describe('what is installed', () => {
     expect(calls()).toEqual([]);
   });
 
+  it('is nothing that an earlier revision, which knows no parts, takes for everything', async () => {
+    await run('svc');
+    expect(checkout.has('node_modules/.package-lock.json')).toBe(false);
+  });
+
   it('is not what npm lists without having installed it, nor what a clean-up took away', async () => {
     await run('svc');
     calls();

@@ -157,6 +157,7 @@ describe('the images', () => {
       const folder = folders[target] ?? '';
       const unwanted = [
         'prisma',
+        'prisma-cli',
         'typescript',
         'nx',
         'jest',

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, readJsonIfWhole } from './files.mjs';
 
 /** What npm says it installed; absent until it has finished. A developer's own npm writes it as well. */
 function listFile(root) {
   return join(root, 'node_modules', '.package-lock.json');
+}
+
+/** The same after a step of ours: earlier revisions, which know of no parts, then install everything anew. */
+function ownListFile(root) {
+  return join(root, 'node_modules', '.workspace-graph-packages');
 }
 
 /** `run HASH` or `all HASH`: what of which lock file is installed. */
@@ -44,7 +49,7 @@ function versionAt(root, path) {
 
 /** What is there of npm's list: `npm install --package-lock-only` lists what it did not install. */
 export function readList(root) {
-  const listed = readJsonIfWhole(listFile(root));
+  const listed = readJsonIfWhole(listFile(root)) ?? readJsonIfWhole(ownListFile(root));
   if (listed === undefined) return undefined;
   const present = Object.entries(listed.packages).filter(
     ([path, one]) => path.includes('node_modules/') && versionAt(root, path) === one.version,
@@ -81,12 +86,13 @@ export function beginStep(root, lockText, installed) {
   const safe = installed === undefined ? null : untouched(JSON.parse(lockText), installed);
   mkdirSync(dirname(pendingFile(root)), { recursive: true });
   writeFileSync(pendingFile(root), JSON.stringify(safe));
-  rmSync(listFile(root), { force: true });
+  for (const file of [listFile(root), ownListFile(root)]) rmSync(file, { force: true });
   // What runs stays as it is when only packages for development are added.
   if (!isStamped(root, lockText, 'run')) rmSync(stampFile(root), { force: true });
 }
 
 export function endStep(root) {
+  if (existsSync(listFile(root))) renameSync(listFile(root), ownListFile(root));
   rmSync(pendingFile(root), { force: true });
 }
 
