@@ -55,6 +55,12 @@ export const plainText = (most: number) =>
 /** What a search or a filter looks for. */
 export const Query = plainText(200);
 
+/** Address of a person, for naming them; nothing is sent to it. */
+export const Email = plainText(320)
+  .trim()
+  .regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')
+  .refine((value) => NO_CONTROL.test(value), 'must not contain control characters');
+
 /** A list in a request; a single value that stands for itself is a list of one. */
 export function listOf<T extends z.ZodType<unknown, string>>(item: T) {
   const list = z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item));

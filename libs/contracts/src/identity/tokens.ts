@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Caller, Scope } from '../caller.js';
-import { Done, Id, Name, page, paging, plainText, Timestamp } from '../common.js';
+import { Done, Email, Id, Name, page, paging, plainText, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 
@@ -101,6 +101,8 @@ export const OidcCredential = z.strictObject({
   issuer: ClaimText.min(1),
   subject: ClaimText.min(1),
   name: z.string(),
+  email: Email.optional().describe('Left out when the provider tells none, or one that it has not verified.'),
+  handle: Name.optional().describe('preferred_username.'),
   groups: z.array(z.string()).max(1_000),
   scope: Scope.describe('The highest scope that the groups claim stands for, as the edge is configured.'),
   issued_at: Timestamp.optional().describe(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Scope } from '../caller.js';
-import { Confirmed, ExpectedVersion, Id, Name, page, paging, plainText, Query, Timestamp } from '../common.js';
+import { Confirmed, Email, ExpectedVersion, Id, Name, page, paging, plainText, Query, Timestamp } from '../common.js';
 import { changed } from '../graph/access-preview.js';
 import { command, query } from '../operation.js';
 
@@ -8,6 +8,8 @@ export const User = z.strictObject({
   id: Id,
   name: z.string(),
   external_id: z.string().nullable().describe('`issuer|subject` of an identity provider.'),
+  email: z.string().nullable(),
+  handle: z.string().nullable().describe('What the person is called where they sign in, such as thockin.'),
   max_scope: Scope.describe('No credential of this user goes beyond it.'),
   claim_scope: Scope.nullable().describe(
     "What the identity provider's groups allowed at the last sign-in; no credential goes beyond it either. Null for users without a provider.",
@@ -32,7 +34,11 @@ export const Group = z.strictObject({
 export type Group = z.infer<typeof Group>;
 
 const tag = 'Users and groups';
-const partOf = Query.optional().describe('Part of the name, or of the identity or claim at the provider.');
+/** By which a user can be named where nobody else has it. The provider's word replaces them at the next sign-in. */
+const called = { email: Email.nullable(), handle: Name.nullable() };
+const partOf = Query.optional().describe(
+  'Part of the name, e-mail, handle or claim, or of the identity at the provider.',
+);
 
 export const whoami = query({
   name: 'whoami',
@@ -49,10 +55,12 @@ export const createUser = command({
   name: 'create_user',
   owner: 'identity',
   tier: 'manage',
-  doc: 'Create a user. Credentials are made with create_token, or come from the identity provider.',
+  doc: 'Create a user. The name, e-mail or handle that nobody else has will do in place of the id. Credentials are made with create_token, or come from the identity provider.',
   input: z.strictObject({
     name: Name,
     external_id: plainText(500).nullable().default(null),
+    email: called.email.default(null),
+    handle: called.handle.default(null),
     max_scope: Scope.default('write'),
   }),
   output: User,
@@ -84,10 +92,11 @@ export const updateUser = command({
   owner: 'identity',
   tier: 'manage',
   idempotent: true,
-  doc: 'Change a user. Disabling one ends every connection of theirs within a second. The last user who can manage cannot be lowered or disabled.',
+  doc: 'Change a user. E-mail and handle follow the identity provider where it tells them. Disabling one ends every connection of theirs within a second. The last user who can manage cannot be lowered or disabled.',
   input: z.strictObject({
     user_id: Id,
     name: Name.optional(),
+    ...z.object(called).partial().shape,
     max_scope: Scope.optional(),
     disabled: z.boolean().optional(),
     expected_version: ExpectedVersion,

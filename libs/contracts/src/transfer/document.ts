@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Scope, Via } from '../caller.js';
-import { Coordinate, Id, Name, plainText, Text, Timestamp, Version } from '../common.js';
+import { Coordinate, Email, Id, Name, plainText, Text, Timestamp, Version } from '../common.js';
 import { FilePath, Sha256 } from '../files/file.js';
 import {
   AccessLevel,
@@ -140,6 +140,8 @@ const DocumentUser = z.strictObject({
   key: Key,
   name: Name,
   external_id: plainText(500).nullable().default(null),
+  email: Email.nullable().default(null),
+  handle: Name.nullable().default(null),
   max_scope: Scope,
   claim_scope: Scope.nullable().default(null),
   disabled_at: Timestamp.nullable().default(null),

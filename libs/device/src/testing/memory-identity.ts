@@ -22,6 +22,8 @@ export class MemoryIdentity {
       id: userId,
       name: 'Ann',
       external_id: null,
+      email: null,
+      handle: null,
       max_scope: 'manage',
       claim_scope: null,
       disabled: false,

@@ -1,4 +1,4 @@
-import { OidcCredential, SCOPES, ServiceError } from '@workspace-graph/contracts';
+import { Email, Name, OidcCredential, SCOPES, ServiceError } from '@workspace-graph/contracts';
 import { isLoopback } from '@workspace-graph/platform';
 import {
   createRemoteJWKSet,
@@ -131,6 +131,7 @@ function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSetting
     issuer: iss,
     subject: sub,
     name: names.find((name): name is string => typeof name === 'string' && name.trim() !== '') ?? '',
+    ...namesOf(payload),
     groups,
     scope: scope ?? 'read',
     issued_at: timeText(iat),
@@ -140,6 +141,14 @@ function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSetting
     throw new Error(claims.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
   if (!scope) throw new ServiceError('FORBIDDEN', 'None of your groups gives access.', { required_scope: 'read' });
   return claims.data;
+}
+
+/** By which others may name the person; what cannot be kept, or is not theirs for sure, is left out. */
+function namesOf({ email, email_verified, preferred_username }: JWTPayload): Pick<OidcCredential, 'email' | 'handle'> {
+  const isTheirs = email_verified !== false && email_verified !== 'false';
+  const address = isTheirs ? Email.safeParse(email).data : undefined;
+  const handle = Name.safeParse(preferred_username).data;
+  return { ...(address ? { email: address } : {}), ...(handle ? { handle } : {}) };
 }
 
 /** What is no time stays a number, and is refused as that. */

@@ -94,6 +94,21 @@ describe('a JWT of the identity provider', () => {
     expect(await statusOf(await sign(provider, claims))).toBe(status);
   });
 
+  it.each<[string, Record<string, unknown>, object]>([
+    ['both', { email: 'anna@example.org', preferred_username: 'anna' }, { email: 'anna@example.org', handle: 'anna' }],
+    ['a verified e-mail', { email: 'anna@example.org', email_verified: true }, { email: 'anna@example.org' }],
+    ['an e-mail that is not verified', { email: 'anna@example.org', email_verified: false }, {}],
+    ['what is neither', { email: 'anna', preferred_username: 'a\nb' }, {}],
+    ['no texts', { email: ['anna@example.org'], preferred_username: 7 }, {}],
+  ])(
+    'passes on how the person is called, and nothing that is not theirs: %s [identity.users.called]',
+    async (_name, claims, called) => {
+      expect(await statusOf(await sign(provider, claims))).toBe(404);
+      const { email, handle } = edge.identity.asked.at(-1) as { email?: string; handle?: string };
+      expect({ email, handle }).toEqual({ email: undefined, handle: undefined, ...called });
+    },
+  );
+
   it('is refused when the provider issued it for another service', async () => {
     expect(await statusOf(await provider.issueToken(OTHER_AUDIENCE))).toBe(401);
   });

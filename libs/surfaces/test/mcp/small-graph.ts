@@ -213,6 +213,8 @@ function user(caller: Caller): User {
     id: EVENT_ID,
     name: caller.user_id,
     external_id: null,
+    email: null,
+    handle: null,
     max_scope: caller.scope,
     claim_scope: null,
     disabled: false,

@@ -31,7 +31,14 @@ const PLACED = `
   SELECT n.id FROM graph.node n
   WHERE n.organization_id = (SELECT o.id FROM ${HOME}) AND n.type = a.type AND n.sync_key = a.key AND ${seen('n')}`;
 
-/** Whatever names the caller sees: nodes by path, else by name, actors by name. Users and groups are told to `manage`, and who one is. */
+/** Users that go by the text, of those that the caller may find: all with `manage`, else oneself. */
+const CALLED = `SELECT u.id FROM identity."user" u
+  WHERE u.goes_by && ARRAY[a.folded, a.text] AND ((SELECT s.yes FROM sees_all s) OR u.id = $1::uuid)`;
+
+/**
+ * Whatever names the caller sees: nodes by path, else by name; actors by name, or as the user that they are; users also by
+ * the name of the actor that they are, groups by name or claim.
+ */
 export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
   node: find(
     'node',
@@ -44,15 +51,16 @@ export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
   ),
   actor: find(
     'actor',
-    `SELECT x.id, x.type FROM graph.actor x WHERE x.name_folded = a.folded ${LIMIT}`,
+    `SELECT x.id, x.type FROM graph.actor x WHERE x.name_folded = a.folded
+     UNION SELECT x.id, x.type FROM graph.actor x WHERE x.user_id IN (${CALLED}) ${LIMIT}`,
     `c.id || ' (' || c.type || ')'`,
   ),
   user: find(
     'user',
-    `SELECT x.id, x.external_id FROM identity."user" x
-     WHERE ((SELECT s.yes FROM sees_all s) OR x.id = $1::uuid) AND (x.name_folded = a.folded OR x.external_id = a.text
-       OR split_part(x.external_id, '|', -1) = a.text) ${LIMIT}`,
-    `c.id || coalesce(' (' || c.external_id || ')', '')`,
+    `SELECT x.id, coalesce(x.email, x.handle, x.external_id) AS known_as FROM identity."user" x
+     WHERE ((SELECT s.yes FROM sees_all s) OR x.id = $1::uuid)
+       AND x.id IN (${CALLED} UNION SELECT p.user_id FROM graph.actor p WHERE p.name_folded = a.folded) ${LIMIT}`,
+    `c.id || coalesce(' (' || c.known_as || ')', '')`,
   ),
   group: find(
     'group',

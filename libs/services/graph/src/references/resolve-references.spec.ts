@@ -82,4 +82,28 @@ describe('users and groups', () => {
     await refused('group', 'leads', 'GROUP_NOT_FOUND');
     expect(await resolve('user', ['rita reader'])).toEqual([graph.reader.user_id]);
   });
+
+  it('go by e-mail and handle too, and by the name of their actor, which goes by those of its user [identity.users.called]', async () => {
+    const [user, other] = [newId(), newId()];
+    await graph.sql(
+      `INSERT INTO identity."user" (id, name, email, handle, max_scope) VALUES ($1, 'Antonio', 'A.Ojea@example.org', 'aojea', 'write'), ($2, 'Aojea', NULL, NULL, 'read')`,
+      [user, other],
+    );
+    const actor = await graph.actor('Antonio the networker', { user_id: user });
+    expect(await resolve('user', ['a.ojea@EXAMPLE.org', 'antonio the networker'], graph.admin)).toEqual([user, user]);
+    expect(await resolve('actor', ['a.ojea@example.org', 'antonio'], graph.admin)).toEqual([actor.id, actor.id]);
+    const { details } = await refused('user', 'AOJEA', 'VALIDATION_FAILED', graph.admin);
+    const told = [`${user} (A.Ojea@example.org)`, other].sort().join(', ');
+    expect(details).toEqual({ issues: [{ path: 'field.0', message: `names several users; send one of ${told}` }] });
+    const himself: Caller = { ...graph.reader, user_id: user };
+    expect([await resolve('user', ['aojea'], himself), await resolve('actor', ['aojea'], himself)]).toEqual([
+      [user],
+      [actor.id],
+    ]);
+    for (const text of ['a.ojea@example.org', 'aojea', 'antonio']) {
+      await refused('user', text, 'USER_NOT_FOUND');
+      await refused('actor', text, 'ACTOR_NOT_FOUND');
+    }
+    await refused('user', 'Antonio the networker', 'USER_NOT_FOUND');
+  });
 });

@@ -38,7 +38,8 @@ const EXPORT = statement(
   'export.document',
   `
   SELECT json_build_object('format', 'workspace-graph/1',
-    'users', ${list(`SELECT json_agg(json_build_object('key', u.id, 'id', u.id, 'name', u.name, 'external_id', u.external_id, 'max_scope', u.max_scope, 'claim_scope', u.claim_scope,
+    'users', ${list(`SELECT json_agg(json_build_object('key', u.id, 'id', u.id, 'name', u.name, 'external_id', u.external_id,
+      'email', u.email, 'handle', u.handle, 'max_scope', u.max_scope, 'claim_scope', u.claim_scope,
       'disabled_at', graph.iso(u.disabled_at), 'version', u.version, 'created_at', graph.iso(u.created_at), 'updated_at', graph.iso(u.updated_at)) ORDER BY u.id)
       FROM identity."user" u`)},
     'groups', ${list(`SELECT json_agg(json_build_object('key', g.id, 'id', g.id, 'name', g.name, 'claim', g.claim, 'version', g.version,

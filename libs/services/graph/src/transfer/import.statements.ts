@@ -21,10 +21,10 @@ export const IMPORT_USERS = statement(
   `
   WITH d AS MATERIALIZED (
     SELECT t.id, t.is_new, r.* FROM ${keyed('user', 'users')} CROSS JOIN LATERAL jsonb_to_record(s.row)
-      AS r(name text, external_id text, max_scope text, claim_scope text, disabled_at timestamptz, version int, created_at timestamptz, updated_at timestamptz)),
+      AS r(name text, external_id text, email text, handle text, max_scope text, claim_scope text, disabled_at timestamptz, version int, created_at timestamptz, updated_at timestamptz)),
   made AS (
-    INSERT INTO identity."user" (id, name, external_id, max_scope, claim_scope, disabled_at, version, created_at, updated_at)
-    SELECT id, name, external_id, max_scope, claim_scope, disabled_at, coalesce(version, 1), coalesce(created_at, now()), coalesce(updated_at, created_at, now())
+    INSERT INTO identity."user" (id, name, external_id, email, handle, max_scope, claim_scope, disabled_at, version, created_at, updated_at)
+    SELECT id, name, external_id, email, handle, max_scope, claim_scope, disabled_at, coalesce(version, 1), coalesce(created_at, now()), coalesce(updated_at, created_at, now())
     FROM d WHERE is_new RETURNING id)
   ${counted('made', null)}`,
 );

@@ -112,7 +112,10 @@ describe('import and export of a workspace', () => {
   it('round-trips through an empty workspace to an identical one [graph.export.round-trip, graph.export.complete]', async () => {
     await importText(services, admin, await readFile(DEMO, 'utf8'));
     const user = await services.user('Ema');
-    await services.database.prisma.user.update({ where: { id: user.user_id }, data: { claimScope: 'read' } });
+    await services.database.prisma.user.update({
+      where: { id: user.user_id },
+      data: { claimScope: 'read', email: 'ema@example.org', handle: 'ema' },
+    });
     const group = newId();
     await services.database.pool.query('INSERT INTO identity.user_group (id, name) VALUES ($1, $2)', [group, 'Bakers']);
     await services.database.pool.query('INSERT INTO identity.membership (group_id, user_id) VALUES ($1, $2)', [

@@ -67,10 +67,12 @@ export class AuthenticationHandlers {
   private async byClaims(credential: OidcCredential, requestId: string): Promise<Reply> {
     const expiresAt = new Date(credential.expires_at);
     if (expiresAt.getTime() <= Date.now()) throw refused('The token has expired.');
-    const { issuer, subject, name, scope } = credential;
+    const { issuer, subject, name, email = null, handle = null, scope } = credential;
     const claims: Claims = {
       externalId: `${issuer}|${subject}`,
       name,
+      email,
+      handle,
       scope,
       groups: credential.groups.filter((group) => !group.includes('\u0000')),
       issuedAt: credential.issued_at ?? null,

@@ -154,6 +154,32 @@ describe('the claims of an identity provider', () => {
     expect(await groupsOf(caller.user_id)).toEqual([choir.name]);
   });
 
+  it('tell e-mail and handle, which are followed unless the claims are older; what they leave out stays [identity.users.called]', async () => {
+    const signIn = async (called: { email?: string; handle?: string }, minutesAgo = 0): Promise<string> => {
+      const { credential } = claims('una', 'read');
+      const issued_at = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+      const { caller } = await harness.call(
+        authenticate,
+        { credential: { ...credential, ...called, issued_at } },
+        admin,
+      );
+      return caller.user_id;
+    };
+    const id = await signIn({ email: 'una@example.org', handle: 'una' });
+    const told = () => harness.call(getUser, { user_id: id }, admin);
+    expect(await told()).toMatchObject({ email: 'una@example.org', handle: 'una', version: 1 });
+    await signIn({});
+    await signIn({ email: 'old@example.org' }, 5);
+    expect(await told()).toMatchObject({ email: 'una@example.org', handle: 'una', version: 1 });
+    await signIn({ email: 'una@example.com' });
+    expect(await told()).toMatchObject({ email: 'una@example.com', handle: 'una', version: 2 });
+    const { before, after } = await harness.database.prisma.auditEntry.findFirstOrThrow({
+      where: { targetId: id },
+      orderBy: { id: 'desc' },
+    });
+    expect([before, after]).toEqual([{ email: 'una@example.org' }, { email: 'una@example.com' }]);
+  });
+
   it('write nothing when nothing differs', async () => {
     const { caller } = await harness.call(authenticate, claims('ida', 'write', ['staff']), admin);
     const before = await auditedOf(caller.user_id);

@@ -30,12 +30,15 @@ const OUTDATED = `
 // A provider's word does not count any more once a newer one was applied.
 const IS_NEWEST = 'coalesce($4::timestamptz >= u.claimed_at, true)';
 
-/** User with the external id $1, compared with the claimed groups $2 and scope $3 of the time $4. */
+// What the provider does not tell stays as it is.
+const RENAMED = '(coalesce($5::text, u.email), coalesce($6::text, u.handle)) IS DISTINCT FROM (u.email, u.handle)';
+
+/** User with the external id $1, compared with the claimed groups $2, scope $3, e-mail $5 and handle $6 of the time $4. */
 export const CLAIMED_USER = statement(
   'authentication.claimed_user',
   `
   SELECT u.id AS user_id, u.max_scope, u.claim_scope, u.disabled_at IS NOT NULL AS disabled,
-    ${IS_NEWEST} AND (u.claim_scope IS DISTINCT FROM $3::text OR EXISTS (${MISSING}) OR EXISTS (${OUTDATED})) AS differs
+    ${IS_NEWEST} AND (u.claim_scope IS DISTINCT FROM $3::text OR ${RENAMED} OR EXISTS (${MISSING}) OR EXISTS (${OUTDATED})) AS differs
   FROM identity."user" u WHERE u.external_id = $1::text`,
 );
 
@@ -43,6 +46,7 @@ export const CLAIMED_USER = statement(
 export const CLAIMED_USER_FOR_CHANGE = statement(
   'authentication.claimed_user_for_change',
   `
-  SELECT u.id AS user_id, u.claim_scope, $3::text AS claimed_scope, ARRAY(${MISSING})::text[] AS missing, ARRAY(${OUTDATED})::text[] AS outdated
+  SELECT u.id AS user_id, u.claim_scope, $3::text AS claimed_scope, u.email, u.handle,
+    coalesce($5::text, u.email) AS claimed_email, coalesce($6::text, u.handle) AS claimed_handle, ARRAY(${MISSING})::text[] AS missing, ARRAY(${OUTDATED})::text[] AS outdated
   FROM identity."user" u WHERE u.external_id = $1::text AND ${IS_NEWEST} FOR NO KEY UPDATE OF u`,
 );

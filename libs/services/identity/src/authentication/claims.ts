@@ -1,5 +1,5 @@
 import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/contracts';
-import { type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
+import { changedFields, type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { systemContext } from '../shared/system-context.js';
 import { CLAIMED_USER_FOR_CHANGE } from './authentication.statements.js';
@@ -8,6 +8,9 @@ import { CLAIMED_USER_FOR_CHANGE } from './authentication.statements.js';
 export interface Claims {
   readonly externalId: string;
   readonly name: string;
+  /** Null when the provider does not tell it. */
+  readonly email: string | null;
+  readonly handle: string | null;
   readonly groups: readonly string[];
   readonly scope: Scope;
   /** ISO 8601; null when the provider did not say. */
@@ -18,16 +21,20 @@ interface Difference {
   readonly user_id: string;
   readonly claim_scope: Scope | null;
   readonly claimed_scope: Scope;
+  readonly email: string | null;
+  readonly handle: string | null;
+  readonly claimed_email: string | null;
+  readonly claimed_handle: string | null;
   readonly missing: string[];
   readonly outdated: string[];
 }
 
 /** The claims as parameters of the statements that compare them. */
-export function claimParameters({ externalId, groups, scope, issuedAt }: Claims): readonly unknown[] {
-  return [externalId, groups, scope, issuedAt];
+export function claimParameters({ externalId, groups, scope, issuedAt, email, handle }: Claims): readonly unknown[] {
+  return [externalId, groups, scope, issuedAt, email, handle];
 }
 
-/** Brings the user's record in step with the claims, unless newer ones were applied: creates the user, sets the claimed scope, joins and leaves groups. */
+/** Brings the user's record in step with the claims, unless newer ones were applied: creates the user, sets the claimed scope, e-mail and handle, joins and leaves groups. */
 export async function applyClaims(database: Database, claims: Claims, requestId: string): Promise<void> {
   await runCommand(database, systemContext(authenticate.name, requestId), async (tx) => {
     await lockAccess(tx);
@@ -36,6 +43,7 @@ export async function applyClaims(database: Database, claims: Claims, requestId:
     if (!found) return null;
     await tx.prisma.user.update({ where: { id: found.user_id }, data: { claimedAt: claims.issuedAt ?? undefined } });
     await applyScope(tx, found);
+    await applyNames(tx, found);
     await applyGroups(tx, found);
     return null;
   });
@@ -45,14 +53,15 @@ async function createOnFirstSight(tx: Transaction, claims: Claims): Promise<void
   const id = newId();
   const name = Name.safeParse(claims.name).data ?? claims.externalId;
   // The claims alone decide until an administrator lowers max_scope.
-  const data = { id, name, externalId: claims.externalId, maxScope: 'manage', claimScope: claims.scope };
+  const { externalId, email, handle, scope: claimScope } = claims;
+  const data = { id, name, externalId, email, handle, maxScope: 'manage', claimScope };
   const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true });
   if (count === 0) return;
   tx.audit({
     action: authenticate.name,
     targetKind: 'user',
     targetId: id,
-    after: { name, external_id: claims.externalId, max_scope: 'manage', claim_scope: claims.scope },
+    after: { name, external_id: externalId, email, handle, max_scope: 'manage', claim_scope: claimScope },
   });
 }
 
@@ -71,6 +80,17 @@ async function applyScope(tx: Transaction, { claimed_scope: scope, ...found }: D
   });
   if (!scopeIncludes(scope, found.claim_scope ?? 'manage'))
     tx.emit('credential.ended', { user_id: found.user_id, credential_id: null });
+}
+
+async function applyNames(tx: Transaction, found: Difference): Promise<void> {
+  const { user_id: userId, email, handle, claimed_email, claimed_handle } = found;
+  const changes = changedFields({ email, handle }, { email: claimed_email, handle: claimed_handle });
+  if (!changes) return;
+  await tx.prisma.user.update({
+    where: { id: userId },
+    data: { email: claimed_email, handle: claimed_handle, version: { increment: 1 }, updatedAt: new Date() },
+  });
+  tx.audit({ action: authenticate.name, targetKind: 'user', targetId: userId, ...changes });
 }
 
 async function applyGroups(tx: Transaction, { user_id: userId, missing, outdated }: Difference): Promise<void> {

@@ -7,6 +7,8 @@ type Input = ParsedInputOf<typeof updateUser>;
 
 interface UserRow {
   readonly name: string;
+  readonly email: string | null;
+  readonly handle: string | null;
   readonly max_scope: Scope;
   readonly claim_scope: Scope | null;
   readonly disabled: boolean;
@@ -21,11 +23,10 @@ export async function updateUserRow(tx: Transaction, input: Input): Promise<void
   if (!before) throw userNotFound(input.user_id);
   if (input.expected_version !== undefined && input.expected_version !== before.version)
     throw await conflict(tx, input.user_id, 'The user has changed.');
-  const { name = before.name, max_scope: maxScope = before.max_scope, disabled = before.disabled } = input;
-  const changes = changedFields(
-    { name: before.name, max_scope: before.max_scope, disabled: before.disabled },
-    { name, max_scope: maxScope, disabled },
-  );
+  const { name = before.name, email = before.email, handle = before.handle } = input;
+  const { max_scope: maxScope = before.max_scope, disabled = before.disabled } = input;
+  const after = { name, email, handle, max_scope: maxScope, disabled };
+  const changes = changedFields<Readonly<Record<string, unknown>>>({ ...before }, after);
   if (!changes) return;
   const stillManages = maxScope === 'manage' && !disabled;
   if (!stillManages && managers.length === 1 && managers[0]?.id === input.user_id) {
@@ -35,6 +36,8 @@ export async function updateUserRow(tx: Transaction, input: Input): Promise<void
     where: { id: input.user_id },
     data: {
       name,
+      email,
+      handle,
       maxScope,
       version: { increment: 1 },
       updatedAt: new Date(),

@@ -36,8 +36,9 @@ export class UserHandlers {
     return runCommand(this.database, context, async (tx) => {
       if (input.external_id !== null) await refuseTakenExternalId(tx, input.external_id);
       const id = newId();
+      const { name, external_id: externalId, email, handle, max_scope: maxScope } = input;
       await tx.prisma.user.create({
-        data: { id, name: input.name, externalId: input.external_id, maxScope: input.max_scope },
+        data: { id, name, externalId, email, handle, maxScope },
       });
       tx.audit({ action: createUser.name, targetKind: 'user', targetId: id, after: { ...input } });
       return readUser(tx, id);

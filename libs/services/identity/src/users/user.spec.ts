@@ -58,6 +58,19 @@ describe('users', () => {
     expect(names).toEqual(['Ada', 'Bo', 'Eva', 'Zdeněk', 'Žofie', 'Zora']);
   });
 
+  it('have an e-mail and a handle, by parts of which they are found [identity.users.called]', async () => {
+    const called = { email: 'T.Hockin@example.org', handle: 'thockin' };
+    const made = await harness.call(createUser, { name: 'Tim', ...called }, admin);
+    expect(made).toMatchObject(called);
+    for (const query of ['t.hockin@', 'THOCK', 'tim'])
+      expect((await harness.call(listUsers, { query }, admin)).items).toEqual([made]);
+    const changed = await harness.call(updateUser, { user_id: made.id, email: null, handle: 'tim' }, admin);
+    expect(changed).toMatchObject({ email: null, handle: 'tim', version: 2 });
+    expect((await harness.call(listUsers, { query: 'hockin' }, admin)).items).toEqual([]);
+    for (const email of ['tim', 'tim @example.org', 'a@b@c', ''])
+      await harness.refusal(updateUser, { user_id: made.id, email }, admin, 'VALIDATION_FAILED');
+  });
+
   it('are out of reach below manage [access.tier.identity-needs-manage]', async () => {
     const bo = await harness.user('Bo', 'write');
     for (const [operation, input] of [

@@ -3,7 +3,8 @@ import { cursorOf, namePattern, pageJson, statement } from '@workspace-graph/dat
 import { z } from 'zod';
 
 const USER = `json_build_object(
-  'id', u.id, 'name', u.name, 'external_id', u.external_id, 'max_scope', u.max_scope, 'claim_scope', u.claim_scope,
+  'id', u.id, 'name', u.name, 'external_id', u.external_id, 'email', u.email, 'handle', u.handle,
+  'max_scope', u.max_scope, 'claim_scope', u.claim_scope,
   'disabled', u.disabled_at IS NOT NULL,
   'groups', coalesce((
     SELECT json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY g.name_folded, g.id)
@@ -33,7 +34,8 @@ export const USER_PAGE = statement(
     `
   SELECT ${USER} AS item, ${USER_CURSOR.sql('u.name_folded', 'u.id')} AS cursor, row_number() OVER (ORDER BY u.name_folded, u.id) AS place
   FROM identity."user" u
-  WHERE ($1::text IS NULL OR u.name_folded LIKE ${namePattern('$1::text')} OR graph.fold(u.external_id) LIKE ${namePattern('$1::text')}) AND (u.name_folded, u.id) > ($3::text, $4::uuid)
+  WHERE ($1::text IS NULL OR EXISTS (
+    SELECT FROM unnest(u.goes_by) called WHERE graph.fold(called) LIKE ${namePattern('$1::text')})) AND (u.name_folded, u.id) > ($3::text, $4::uuid)
   ORDER BY u.name_folded, u.id LIMIT $2::int + 1`,
   ),
 );
@@ -42,7 +44,7 @@ export const USER_PAGE = statement(
 export const USER_FOR_CHANGE = statement(
   'user.for_change',
   `
-  SELECT name, max_scope, claim_scope, disabled_at IS NOT NULL AS disabled, version FROM identity."user" WHERE id = $1::uuid FOR NO KEY UPDATE`,
+  SELECT name, email, handle, max_scope, claim_scope, disabled_at IS NOT NULL AS disabled, version FROM identity."user" WHERE id = $1::uuid FOR NO KEY UPDATE`,
 );
 
 /** Locks everybody who can manage, so that of two who are lowered at once the second sees the first. */
