@@ -18,7 +18,9 @@ export const LIMITS = {
   /** Largest reply over the bus. */
   busReplyBytes: 256 * 1_048_576,
   /** That a call has in place of ids. */
-  referencesPerCall: 2_500,
+  referencesPerCall: 20_000,
+  /** Of them that are told where they cannot be found; all are counted. */
+  referenceIssues: 100,
   listDefault: 50,
   listMax: 500,
   contextDepthMax: 5,

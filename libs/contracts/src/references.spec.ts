@@ -1,4 +1,5 @@
-import { Id, OPERATIONS, RECIPIENTS_FIELD, REFERENCE_FIELDS } from './index.js';
+import { z } from 'zod';
+import { OPERATIONS, type Operation, REFERENCE_FIELDS, REFERENCE_LISTS, referenceFieldsOf } from './index.js';
 
 /** Fields with ids of what has no name. */
 const NAMELESS = [
@@ -12,25 +13,41 @@ const NAMELESS = [
   'token_id',
   'file_id',
 ];
-const ID = '01890000-0000-7000-8000-000000000001';
+type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Whether a field takes an id, or a list of ids, and no other text. */
-function takesIds(schema: { safeParse(value: unknown): { success: boolean } }): boolean {
-  return (
-    [ID, [ID]].some((value) => schema.safeParse(value).success) &&
-    !schema.safeParse('no id').success &&
-    !schema.safeParse(['no id']).success
+/** Where an input takes ids, however deep: `add.*` for the items of a list, `positions.*.node_id` for their fields. */
+function idsIn(schema: JsonSchema, at: string): string[] {
+  if (schema['format'] === 'uuid') return [at];
+  const {
+    items,
+    properties = {},
+    anyOf = [],
+  } = schema as {
+    items?: JsonSchema;
+    properties?: Record<string, JsonSchema>;
+    anyOf?: JsonSchema[];
+  };
+  const fields = Object.entries(properties).flatMap(([name, field]) =>
+    idsIn(field, at === '' ? name : `${at}.${name}`),
   );
+  return [...fields, ...anyOf.flatMap((one) => idsIn(one, at)), ...(items ? idsIn(items, `${at}.*`) : [])];
 }
 
-it('every field of ids is one that takes names as well, or one of what has none [graph.node.named-by-reference]', () => {
-  const fields = new Set<string>();
-  for (const { input, tier } of OPERATIONS.values()) {
-    if (tier === 'internal') continue;
-    for (const [field, schema] of Object.entries(input.shape)) if (takesIds(schema)) fields.add(field);
-  }
-  const named = [...fields].filter((field) => !NAMELESS.includes(field));
-  expect(named.sort()).toEqual(Object.keys(REFERENCE_FIELDS).sort());
-  expect([...fields].filter((field) => NAMELESS.includes(field)).sort()).toEqual([...NAMELESS].sort());
-  expect(Id.safeParse(ID).success && OPERATIONS.get('set_access')?.input.shape).toHaveProperty(RECIPIENTS_FIELD);
+const idsOf = ({ input }: Operation): string[] => idsIn(z.toJSONSchema(input, { io: 'input' }), '');
+const nameOf = (path: string): string => path.replace(/\.\*$/, '');
+const offered = [...OPERATIONS.values()].filter(({ tier }) => tier !== 'internal');
+
+it.each(offered.map((operation) => [operation.name, operation] as const))(
+  'every id in the input of %s can be named as well, or is that of what has no name [graph.node.named-by-reference]',
+  (_name, operation) => {
+    const ids = idsOf(operation).map(nameOf);
+    const named = referenceFieldsOf(operation).map(({ field, within }) => (within ? `${field}.*.${within}` : field));
+    expect(ids.filter((path) => !NAMELESS.includes(path)).sort()).toEqual(named.sort());
+  },
+);
+
+it('no field is listed that no operation has', () => {
+  const fields = new Set(offered.flatMap(idsOf).map((path) => path.split('.')[0]));
+  const listed = [...NAMELESS, ...Object.keys(REFERENCE_FIELDS), ...Object.keys(REFERENCE_LISTS)];
+  expect(listed.sort()).toEqual([...fields].sort());
 });

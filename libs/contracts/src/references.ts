@@ -27,8 +27,13 @@ export const REFERENCE_FIELDS: Readonly<Record<string, ReferenceKind>> = {
   group_id: 'group',
 };
 
-/** Lists in which each item says itself of what kind its id is. */
-export const RECIPIENTS_FIELD = 'recipients';
+/** Lists of objects that name something in one field: of that kind, or of the one that the object says in `kind`. */
+export const REFERENCE_LISTS: Readonly<Record<string, { readonly field: string; readonly kind?: ReferenceKind }>> = {
+  positions: { field: 'node_id', kind: 'node' },
+  recipients: { field: 'id' },
+};
+/** What an object of such a list can be when it says that itself. */
+export const RECIPIENT_KINDS = ['user', 'group'] as const satisfies readonly ReferenceKind[];
 
 export const REFERENCE_NOT_FOUND = {
   node: 'NODE_NOT_FOUND',
@@ -37,13 +42,26 @@ export const REFERENCE_NOT_FOUND = {
   group: 'GROUP_NOT_FOUND',
 } as const satisfies Record<ReferenceKind, ErrorCode>;
 
-/** Codes with which a call is refused when nothing goes by what it names. */
-export function referenceErrors({ input }: Pick<Operation, 'input'>): ErrorCode[] {
-  const kinds = Object.keys(input.shape).flatMap((field): readonly ReferenceKind[] => {
-    const kind = REFERENCE_FIELDS[field];
-    if (field === RECIPIENTS_FIELD) return ['user', 'group'];
-    return kind === undefined ? [] : [kind];
+/** Where an input names something, and of what kinds that can be. */
+export interface ReferenceField {
+  readonly field: string;
+  readonly kinds: readonly ReferenceKind[];
+  /** The field of each object of the list. */
+  readonly within?: string;
+}
+
+/** Every field of an input that takes names as well as ids. */
+export function referenceFieldsOf({ input }: Pick<Operation, 'input'>): ReferenceField[] {
+  return Object.keys(input.shape).flatMap((field): ReferenceField[] => {
+    const [kind, list] = [REFERENCE_FIELDS[field], REFERENCE_LISTS[field]];
+    if (list) return [{ field, kinds: list.kind ? [list.kind] : RECIPIENT_KINDS, within: list.field }];
+    return kind === undefined ? [] : [{ field, kinds: [kind] }];
   });
+}
+
+/** Codes with which a call is refused when nothing goes by what it names. */
+export function referenceErrors(operation: Pick<Operation, 'input'>): ErrorCode[] {
+  const kinds = referenceFieldsOf(operation).flatMap((field) => field.kinds);
   return [...new Set(kinds)].map((kind) => REFERENCE_NOT_FOUND[kind]);
 }
 
@@ -55,7 +73,7 @@ export const resolveReferences = query({
   name: 'resolve_references',
   owner: 'graph',
   tier: 'internal',
-  doc: 'Find what the caller names: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a user by e-mail, handle or the identity that the provider knows, an actor that is a user by the same, a group by its claim; each of them by a name that only one has, a user also by that of their actor. An ambiguous name is VALIDATION_FAILED with the candidates that the caller sees. Without manage nobody finds users but themselves, and no groups; actors by their names alone, but for oneself.',
+  doc: 'Find what the caller names: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a user by e-mail, handle or the identity that the provider knows, an actor that is a user by the same, a group by its claim; each of them by a name that only one has, a user also by that of their actor. An ambiguous name is VALIDATION_FAILED with the candidates that the caller sees; where nothing goes by a name, the first such one decides the code. All that is wrong is told together, in details.issues. Without manage nobody finds users but themselves, and no groups; actors by their names alone, but for oneself.',
   input: z.strictObject({
     references: z
       .array(

@@ -35,8 +35,8 @@ const nativeTypes: Record<string, string> = {
 };
 
 function fieldType(declared: string, rest: string): string | undefined {
-  const unsupported = /^Unsupported\("(\w+)"\)/.exec(declared)?.[1];
-  if (unsupported !== undefined) return unsupported === 'integer' ? 'int4' : unsupported;
+  const [, unsupported, list] = /^Unsupported\("(\w+)(\[\])?"\)/.exec(declared) ?? [];
+  if (unsupported !== undefined) return `${list ? '_' : ''}${unsupported === 'integer' ? 'int4' : unsupported}`;
   const scalar = scalarTypes[declared.replace(/[?[\]]/g, '')];
   if (scalar === undefined) return undefined;
   const native = /@db\.(\w+)/.exec(rest)?.[1];

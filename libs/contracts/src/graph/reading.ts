@@ -193,7 +193,7 @@ export const setPositions = command({
   owner: 'graph',
   tier: 'write',
   idempotent: true,
-  doc: 'Remember where nodes are drawn, for everybody. Unknown and invisible nodes are skipped.',
+  doc: 'Remember where nodes are drawn, for everybody. Ids of unknown and invisible nodes are skipped; names and paths of such are refused, all together.',
   input: z.strictObject({
     positions: z
       .array(z.strictObject({ node_id: Id, x: Coordinate, y: Coordinate }))

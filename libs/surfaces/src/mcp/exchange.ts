@@ -8,7 +8,8 @@ export class Exchange {
   private cutOff = false;
   private finished = false;
 
-  constructor(readonly connection: Connection) {}
+  /** The connection is replaced once it is known where it is at home. */
+  constructor(public connection: Connection) {}
 
   get signal(): AbortSignal {
     return this.controller.signal;

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonContentType } from '@modelcontextprotocol/server';
-import { Id, LIMITS, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { LIMITS, ReferenceText, readInput, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { jsonDepth } from '@workspace-graph/domain';
+import { z } from 'zod';
 import { MalformedRequest } from './answers.js';
 
 const PARSE_ERROR = -32700;
@@ -12,13 +13,11 @@ const SERVER_ERROR = -32000;
 /** Headers of the protocol; the library sees no others, the credential least of all. */
 const PROTOCOL_HEADER = /^(accept|content-type|last-event-id|mcp-.+)$/;
 
-/** The home node that the URL names. @throws ServiceError VALIDATION_FAILED when it is no id */
+const HomeQuery = z.object({ home_node_id: ReferenceText.optional() });
+
+/** The home node as the URL names it: an id, a path or a name. @throws ServiceError VALIDATION_FAILED for anything else */
 export function homeNodeOf(query: unknown): string | null {
-  const value = typeof query === 'object' && query !== null && 'home_node_id' in query ? query.home_node_id : undefined;
-  if (value === undefined) return null;
-  const id = Id.safeParse(value);
-  if (!id.success) throw validationFailed([{ path: 'home_node_id', message: 'must be a UUID' }]);
-  return id.data;
+  return readInput(HomeQuery, query).home_node_id ?? null;
 }
 
 /** Refuses a client that would not understand the answer. @throws MalformedRequest NOT_ACCEPTABLE */

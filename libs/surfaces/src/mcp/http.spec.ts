@@ -95,8 +95,8 @@ describe('the MCP endpoint', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
   });
 
-  it('takes a home node that is an id, and nothing else [mcp.session.home-node]', async () => {
-    for (const query of ['?home_node_id=mine', '?home_node_id=', `?home_node_id=${session}&home_node_id=${session}`]) {
+  it('takes one home node that is an id or goes by what is there [mcp.session.home-node, graph.node.named-by-reference]', async () => {
+    for (const query of ['?home_node_id=', `?home_node_id=${session}&home_node_id=${session}`]) {
       const response = await mcp.fetch({ as: 'reader', body: INITIALIZE, query });
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({
@@ -104,8 +104,18 @@ describe('the MCP endpoint', () => {
         details: { issues: [{ path: 'home_node_id' }] },
       });
     }
-    const fine = await mcp.fetch({ as: 'reader', body: INITIALIZE, query: `?home_node_id=${session}` });
-    expect(fine.status).toBe(200);
+    const missing = await mcp.fetch({ as: 'reader', body: INITIALIZE, query: '?home_node_id=mine' });
+    expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'NODE_NOT_FOUND' }]);
+    for (const named of [session, 'SIG%20Network'])
+      expect((await mcp.fetch({ as: 'reader', body: INITIALIZE, query: `?home_node_id=${named}` })).status).toBe(200);
+  });
+
+  it('tells a refusal once, also when its credential has to be confirmed before', async () => {
+    // Longer than an answer about a credential is used.
+    mcp.graph.delayMs = 600;
+    const refused = await mcp.fetch({ as: 'reader', method: 'GET', query: '?home_node_id=mine' });
+    mcp.graph.delayMs = 0;
+    expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'NODE_NOT_FOUND' }]);
   });
 
   it('takes a client that takes everything', async () => {

@@ -3,13 +3,16 @@ import { ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
+import { nodeIdOf } from '../references/named-ids.js';
 import { MalformedRequest } from './answers.js';
+import { askForIds } from './ask-for-ids.js';
 import { type Connection, runAs } from './connection.js';
 import { isStream, sendStream, sendWhole } from './delivery.js';
 import { type Exchange, Exchanges } from './exchange.js';
 import { checkAccept, homeNodeOf, protocolRequest, readMessage } from './http-request.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { NodeWatch } from './node-watch.js';
+import type { OperationBus } from './operation-bus.js';
 import type { CreateServer } from './protocol-servers.js';
 import { SessionLane } from './session-lane.js';
 import { StatelessLane } from './stateless-lane.js';
@@ -19,6 +22,8 @@ const TICK_MS = 1_000;
 
 export interface McpEndpointParts {
   readonly authenticator: Pick<EdgeAuthenticator, 'onEnded'>;
+  /** Asked for the home node of a connection that names it otherwise than by its id. */
+  readonly bus: OperationBus;
   readonly nodes: NodeWatch;
   readonly hub: StreamHub;
   readonly createServer: CreateServer;
@@ -87,6 +92,7 @@ export class McpEndpoint {
     let exchange: Exchange | undefined;
     try {
       exchange = this.exchanges.begin(this.identify(request));
+      exchange.connection = await this.atHome(exchange, homeNodeOf(request.query));
       const response = await this.serve(exchange, request, reply);
       if (exchange.revoked) throw new ServiceError('UNAUTHENTICATED', 'The credential has ended.');
       await this.deliver(response, exchange, reply);
@@ -104,6 +110,8 @@ export class McpEndpoint {
     if (refusal.code === 'INTERNAL')
       this.parts.logger.error({ request_id: request.id, err: error }, 'an MCP request failed unexpectedly');
     sendRefusal(reply, refusal);
+    // Until it is out: a handler that is done before has its answer sent a second time.
+    await reply;
   }
 
   private identify(request: FastifyRequest): Connection {
@@ -111,8 +119,15 @@ export class McpEndpoint {
     const { traceparent } = request.headers;
     const trace = { requestId: request.id, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
     const { caller, expiresAtMs } = admissionOf(request).credential;
-    const home = homeNodeOf(request.query);
-    return { ...trace, expiresAtMs, watching: [], caller: { ...caller, via: 'mcp', home_node_id: home } };
+    return { ...trace, expiresAtMs, watching: [], caller: { ...caller, via: 'mcp', home_node_id: null } };
+  }
+
+  /** The connection with the home node that its URL names. @throws ServiceError of what nothing or several nodes go by */
+  private async atHome({ connection, signal }: Exchange, named: string | null): Promise<Connection> {
+    if (named === null) return connection;
+    const ask = askForIds(this.parts.bus, connection, { signal });
+    const home = await nodeIdOf(named, 'home_node_id', ask);
+    return { ...connection, caller: { ...connection.caller, home_node_id: home } };
   }
 
   private async serve(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): Promise<Response> {

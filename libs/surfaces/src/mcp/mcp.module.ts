@@ -49,7 +49,7 @@ export class McpService implements OnModuleInit, BeforeApplicationShutdown {
     const hub = new StreamHub(nodes);
     const tools = new ToolTable(operations, unlisted);
     const createServer = serve ? serve(hub) : productServers(bus, tools, this.settings.version);
-    this.endpoint = new McpEndpoint({ authenticator, nodes, hub, createServer, settings: this.settings, logger });
+    this.endpoint = new McpEndpoint({ authenticator, bus, nodes, hub, createServer, settings: this.settings, logger });
     metrics.watch('mcp_sessions', 'Open MCP sessions.', () => this.counts.sessions);
     metrics.watch('mcp_streams', 'Open MCP streams.', () => this.counts.streams);
   }

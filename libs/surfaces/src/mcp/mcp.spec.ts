@@ -95,6 +95,10 @@ describe.each([
     expect(result.structuredContent).toMatchObject({ id: NETWORK_ID });
     const hidden = await client.callTool({ name: 'svc_get_node', arguments: { node_id: 'Network secrets' } });
     expect(errorOf(hidden)).toMatchObject({ code: 'NODE_NOT_FOUND' });
+    const { contents } = await client.readResource({ uri: 'svc://node/SIG%20Network' });
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ id: NETWORK_ID });
+    for (const uri of ['svc://node/Network%20secrets', 'svc://node/%', 'svc://node/'])
+      await expect(client.readResource({ uri })).rejects.toThrow(`Resource not found: ${uri}`);
   });
 
   it('gets a protocol error for a tool that does not exist', async () => {
@@ -112,9 +116,11 @@ describe.each([
   });
 
   it('reads around its home node, which the URL names [mcp.session.home-node]', async () => {
-    const home = await mcp.connect('writer', mode, `?home_node_id=${NETWORK_ID}`);
-    const at = await home.callTool({ name: 'svc_get_context', arguments: {} });
-    expect(at.structuredContent).toMatchObject({ node: { id: NETWORK_ID } });
+    for (const named of [NETWORK_ID, 'SIG%20Network']) {
+      const home = await mcp.connect('writer', mode, `?home_node_id=${named}`);
+      const at = await home.callTool({ name: 'svc_get_context', arguments: {} });
+      expect(at.structuredContent).toMatchObject({ node: { id: NETWORK_ID } });
+    }
     const without = await client.callTool({ name: 'svc_get_context', arguments: {} });
     expect(errorOf(without)).toMatchObject({ code: 'VALIDATION_FAILED' });
   });

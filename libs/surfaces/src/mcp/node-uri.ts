@@ -1,13 +1,22 @@
-import { Id } from '@workspace-graph/contracts';
+import { ReferenceText } from '@workspace-graph/contracts';
 
 const PREFIX = 'svc://node/';
 
 /** Template of the resource that is one node. */
 export const NODE_URI_TEMPLATE = `${PREFIX}{node_id}`;
 
-/** The node that a URI names, or null for any other URI. */
-export function nodeIdOf(uri: string): string | null {
+/** What a URI names a node by, its id or percent-encoded its path or name; null for any other URI. */
+export function nodeNamedBy(uri: string): string | null {
   if (!uri.startsWith(PREFIX)) return null;
-  const id = Id.safeParse(uri.slice(PREFIX.length));
-  return id.success ? id.data : null;
+  const text = ReferenceText.safeParse(decoded(uri.slice(PREFIX.length)));
+  return text.success ? text.data : null;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
 }

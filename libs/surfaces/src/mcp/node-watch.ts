@@ -1,7 +1,9 @@
 import { ServiceError } from '@workspace-graph/contracts';
+import { nodeIdOf } from '../references/named-ids.js';
+import { askForIds } from './ask-for-ids.js';
 import { type Connection, holderOf, type WatchedNode } from './connection.js';
 import { sightOf } from './node-sight.js';
-import { nodeIdOf } from './node-uri.js';
+import { nodeNamedBy } from './node-uri.js';
 import type { ChangeBus } from './operation-bus.js';
 
 /** Somebody who waits for changes of nodes. */
@@ -60,13 +62,13 @@ export class NodeWatch {
     await this.unsubscribe?.();
   }
 
-  /** Looks at the nodes of these URIs, for watching them. One that is not there for the caller may come. */
+  /** Looks at the nodes of these URIs, for watching them. One that is not there for the caller may come, if its id is named. */
   async look(uris: readonly string[], connection: Connection): Promise<WatchedNode[]> {
-    const nodes = uris.flatMap((uri): WatchedNode[] => {
-      const nodeId = nodeIdOf(uri);
-      return nodeId ? [{ nodeId, uri, seen: null }] : [];
+    const looks = await eachOf(uris, async (uri): Promise<WatchedNode[]> => {
+      const nodeId = await this.find(uri, connection);
+      return nodeId === null ? [] : [{ nodeId, uri, seen: await this.see(nodeId, connection) }];
     });
-    return eachOf(nodes, async (node) => ({ ...node, seen: await this.see(node.nodeId, connection) }));
+    return looks.flat();
   }
 
   /** Begins to watch a node. Returns the function that ends it. */
@@ -81,7 +83,9 @@ export class NodeWatch {
 
   /** Looks at the nodes of these URIs for a watcher who hears again, and tells what has changed since they last did. */
   lookAgain(uris: Iterable<string>): void {
-    this.note([...uris].flatMap((uri) => nodeIdOf(uri) ?? []));
+    const heard = new Set(uris);
+    const hasOne = (watches: ReadonlySet<Watch>): boolean => [...watches].some(({ uri }) => heard.has(uri));
+    this.note([...this.watches].flatMap(([nodeId, watches]) => (hasOne(watches) ? [nodeId] : [])));
   }
 
   private note(nodeIds: Iterable<string>): void {
@@ -119,6 +123,17 @@ export class NodeWatch {
       watch.seen = seen;
       if (seen !== null && this.watches.get(nodeId)?.has(watch)) watcher.changed(watch.uri);
     });
+  }
+
+  private async find(uri: string, connection: Connection): Promise<string | null> {
+    const named = nodeNamedBy(uri);
+    if (named === null) return null;
+    try {
+      return await nodeIdOf(named, 'uri', askForIds(this.bus, connection, {}));
+    } catch (error) {
+      if (error instanceof ServiceError) return null;
+      throw error;
+    }
   }
 
   private async see(nodeId: string, connection: Connection): Promise<string | null> {

@@ -5,10 +5,12 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { getNode, RawJson } from '@workspace-graph/contracts';
+import { nodeIdOf } from '../references/named-ids.js';
+import { askForIds } from './ask-for-ids.js';
 import { type Connection, currentConnection, envelopeOf, type WatchedNode } from './connection.js';
 import type { Guide } from './guides/guides.js';
 import { sightOf } from './node-sight.js';
-import { NODE_URI_TEMPLATE, nodeIdOf } from './node-uri.js';
+import { NODE_URI_TEMPLATE, nodeNamedBy } from './node-uri.js';
 import type { OperationBus } from './operation-bus.js';
 import { resourceError } from './protocol-errors.js';
 
@@ -22,7 +24,7 @@ export class Resources {
       title: 'Node',
       mimeType: 'application/json',
       description:
-        'One node with owner, responsibilities, data sources, tools, edges and recent events. Can be watched for changes.',
+        'One node with owner, responsibilities, data sources, tools, edges and recent events. Can be watched for changes. Its path or a unique name stands for the id, percent-encoded.',
     },
   ];
   private readonly guides: ReadonlyMap<string, Guide>;
@@ -43,7 +45,7 @@ export class Resources {
   async read(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
     const guide = this.guides.get(uri);
     if (guide) return { contents: [{ uri, mimeType: 'text/markdown', text: guide.text }] };
-    const reply = await this.ofNode(uri, (nodeId, connection) =>
+    const reply = await this.ofNode(uri, signal, (nodeId, connection) =>
       this.bus.call(getNode, { node_id: nodeId }, envelopeOf(connection), { signal }),
     );
     const text = reply instanceof RawJson ? reply.text : JSON.stringify(reply);
@@ -57,19 +59,23 @@ export class Resources {
    */
   async watched(uri: string, signal: AbortSignal): Promise<WatchedNode | null> {
     if (this.guides.has(uri)) return null;
-    return this.ofNode(uri, async (nodeId, connection) => ({
+    return this.ofNode(uri, signal, async (nodeId, connection) => ({
       nodeId,
       uri,
       seen: await sightOf(this.bus, nodeId, connection, signal),
     }));
   }
 
-  private async ofNode<T>(uri: string, work: (nodeId: string, connection: Connection) => Promise<T>): Promise<T> {
-    const nodeId = nodeIdOf(uri);
-    if (!nodeId) throw new ResourceNotFoundError(uri);
+  private async ofNode<T>(
+    uri: string,
+    signal: AbortSignal,
+    work: (nodeId: string, connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const named = nodeNamedBy(uri);
+    if (named === null) throw new ResourceNotFoundError(uri);
     const connection = currentConnection();
     try {
-      return await work(nodeId, connection);
+      return await work(await nodeIdOf(named, 'uri', askForIds(this.bus, connection, { signal })), connection);
     } catch (error) {
       throw resourceError(error, uri, connection.requestId);
     }

@@ -1,14 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import {
-  type ErrorBody,
-  type OutputOf,
-  resolveReferences,
-  ServiceError,
-  scopeIncludes,
-} from '@workspace-graph/contracts';
-import { type AskForIds, withIds } from '../references/named-ids.js';
+import { type ErrorBody, ServiceError, scopeIncludes } from '@workspace-graph/contracts';
+import { withIds } from '../references/named-ids.js';
 import { answerOf, askWithin, type ToolAnswer } from './answer-budget.js';
+import { askForIds } from './ask-for-ids.js';
 import { currentConnection, envelopeOf } from './connection.js';
 import type { OperationBus } from './operation-bus.js';
 import type { ToolEntry, ToolTable } from './tool-table.js';
@@ -44,16 +39,7 @@ export class ToolCalls {
       requireScope(entry);
       const { operation } = entry;
       const options = { signal: call.signal };
-      const askForIds: AskForIds = async (references) => {
-        const found = await this.bus.call(
-          resolveReferences,
-          { references: [...references] },
-          envelopeOf(connection),
-          options,
-        );
-        return (found as OutputOf<typeof resolveReferences>).ids;
-      };
-      const given = await withIds(call.arguments, askForIds);
+      const given = await withIds(call.arguments, askForIds(this.bus, connection, options));
       const ask = (input: ToolCall['arguments']): Promise<unknown> =>
         this.bus.call(operation, input, envelopeOf(connection), options);
       const answer = entry.isBudgeted ? await askWithin(operation, given, ask) : answerOf(await ask(given));

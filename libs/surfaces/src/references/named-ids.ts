@@ -1,4 +1,11 @@
-import { Id, RECIPIENTS_FIELD, REFERENCE_FIELDS, type ReferenceKind, ReferenceText } from '@workspace-graph/contracts';
+import {
+  Id,
+  RECIPIENT_KINDS,
+  REFERENCE_FIELDS,
+  REFERENCE_LISTS,
+  type ReferenceKind,
+  ReferenceText,
+} from '@workspace-graph/contracts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -30,6 +37,14 @@ export async function withIds<I extends Input>(input: I, ask: AskForIds): Promis
   return replaced(input, ({ field, text }) => idOf.get(field) ?? text) as I;
 }
 
+/** The id of a node that a text names, by itself or otherwise. @throws whatever `ask` throws */
+export async function nodeIdOf(text: string, field: string, ask: AskForIds): Promise<string> {
+  const id = Id.safeParse(text);
+  if (id.success) return id.data;
+  const [found = text] = await ask([{ kind: 'node', text, field }]);
+  return found;
+}
+
 type Replace = (reference: NamedReference) => string;
 
 function replaced(input: Input, replace: Replace): Input {
@@ -40,19 +55,27 @@ function replaced(input: Input, replace: Replace): Input {
 
 function replacedValue(field: string, value: unknown, replace: Replace): unknown {
   const kind = Object.hasOwn(REFERENCE_FIELDS, field) ? REFERENCE_FIELDS[field] : undefined;
-  if (field === RECIPIENTS_FIELD && Array.isArray(value))
-    return value.map((item, index) => replacedRecipient(item, `${field}.${index}`, replace));
+  if (Object.hasOwn(REFERENCE_LISTS, field) && Array.isArray(value))
+    return value.map((item, index) => replacedItem(item, [field, index], replace));
   if (kind === undefined) return value;
   const one = (text: unknown, at: string): unknown => (isName(text) ? replace({ kind, text, field: at }) : text);
   return Array.isArray(value) ? value.map((item, index) => one(item, `${field}.${index}`)) : one(value, field);
 }
 
-/** A recipient says itself what its id is that of. */
-function replacedRecipient(recipient: unknown, at: string, replace: Replace): unknown {
-  if (typeof recipient !== 'object' || recipient === null) return recipient;
-  const { kind, id } = recipient as Input;
-  if ((kind !== 'user' && kind !== 'group') || !isName(id)) return recipient;
-  return { ...recipient, id: replace({ kind, text: id, field: `${at}.id` }) };
+function replacedItem(item: unknown, [list, index]: readonly [string, number], replace: Replace): unknown {
+  const { field, kind = kindOf(item) } = REFERENCE_LISTS[list] ?? { field: '' };
+  const text = memberOf(item, field);
+  if (kind === undefined || !isName(text)) return item;
+  return { ...(item as Input), [field]: replace({ kind, text, field: `${list}.${index}.${field}` }) };
+}
+
+/** What an item says itself that it names. */
+function kindOf(item: unknown): ReferenceKind | undefined {
+  return RECIPIENT_KINDS.find((kind) => kind === memberOf(item, 'kind'));
+}
+
+function memberOf(item: unknown, name: string): unknown {
+  return typeof item === 'object' && item !== null ? (item as Input)[name] : undefined;
 }
 
 function isName(value: unknown): value is string {

@@ -55,6 +55,12 @@ describe('a REST route', () => {
         },
       },
       {
+        asked: 'PUT /graph/positions',
+        body: { positions: [{ node_id: 'k8s/areas/a', x: 1 }, { node_id: NODE_ID }, 7, { node_id: 'B' }] },
+        named: ['node positions.0.node_id k8s/areas/a', 'node positions.3.node_id B'],
+        input: { positions: [{ node_id: FIRST, x: 1 }, { node_id: NODE_ID }, 7, { node_id: SECOND }] },
+      },
+      {
         asked: 'POST /groups/Leads/members',
         body: { add: ['Eve'] },
         named: ['user add.0 Eve', 'group group_id Leads'],

@@ -20,8 +20,8 @@ const asked = (kind: ReferenceKind, texts: readonly string[]) => ({
 });
 const resolve = async (kind: ReferenceKind, texts: readonly string[], caller: Caller = graph.reader) =>
   (await graph.call(resolveReferences, asked(kind, texts), caller)).ids;
-const refused = (kind: ReferenceKind, text: string, code: ErrorCode, caller: Caller = graph.reader) =>
-  graph.refusal(resolveReferences, asked(kind, [text]), caller, code);
+const refused = (kind: ReferenceKind, text: string | string[], code: ErrorCode, caller: Caller = graph.reader) =>
+  graph.refusal(resolveReferences, asked(kind, [text].flat()), caller, code);
 
 describe('a node', () => {
   it('goes by its path, an organization by its key, and either by a name that only one has [graph.node.named-by-reference]', async () => {
@@ -31,6 +31,23 @@ describe('a node', () => {
     expect(await resolve('node', texts)).toEqual([area.id, home.id, area.id]);
     for (const wrong of ['pekarna-lipa/projects/hlavni-pec', 'pekarna-lipa/areas/hlavni-pec/wip', '/', 'pec'])
       await refused('node', wrong, 'NODE_NOT_FOUND');
+  });
+
+  it('is told with all others that cannot be found, the first of them deciding the code', async () => {
+    const found = await graph.node('area', 'Nalezený');
+    const references = ['Nalezený', 'nikde', 'Nalezený', 'nic', ...Array.from({ length: 200 }, (_, i) => `chybí ${i}`)];
+    const { details, message } = await refused('node', references, 'NODE_NOT_FOUND');
+    expect(message).toMatch(/^field\.1: There is no node nikde that you may see\.; field\.3: .* \(and 199 more\)$/);
+    const issues = details?.['issues'] as { path: string }[];
+    expect([issues.length, details?.['issue_count'], details?.['node_id']]).toEqual([100, 202, 'nikde']);
+    expect(issues.slice(0, 3).map(({ path }) => path)).toEqual(['field.1', 'field.3', 'field.4']);
+    const one = await refused('node', ['Nalezený', 'nikde'], 'NODE_NOT_FOUND');
+    expect([one.message, one.details]).toEqual([
+      'There is no node nikde that you may see.',
+      { node_id: 'nikde', issues: [{ path: 'field.1', message: 'There is no node nikde that you may see.' }] },
+    ]);
+    const many = Array.from({ length: 5_000 }, () => 'Nalezený');
+    expect(new Set(await resolve('node', many))).toEqual(new Set([found.id]));
   });
 
   it('is asked for by an ambiguous name with the candidates that the caller sees; a hidden one is nowhere', async () => {

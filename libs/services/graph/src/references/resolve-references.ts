@@ -1,10 +1,12 @@
 import {
   type Caller,
+  LIMITS,
   type resolveReferences as operation,
   type ParsedInputOf,
   REFERENCE_NOT_FOUND,
   ReferenceKind,
   ServiceError,
+  type ValidationIssue,
   validationFailed,
 } from '@workspace-graph/contracts';
 import type { Database } from '@workspace-graph/database';
@@ -27,7 +29,8 @@ type Candidates = ReadonlyMap<Reference, readonly Found[]>;
 
 /**
  * The ids of what the caller names, in order.
- * @throws ServiceError of the first one that nothing goes by; VALIDATION_FAILED for names of several, with those that the caller sees
+ * @throws ServiceError with all that cannot be told: the code of the first one that nothing goes by, VALIDATION_FAILED
+ * where every one is a name of several, with those that the caller sees
  */
 export async function resolveReferences(
   database: Database,
@@ -35,15 +38,25 @@ export async function resolveReferences(
   caller: Caller,
 ): Promise<string[]> {
   const candidates = await candidatesOf(database, references, caller);
-  const ids = references.map((reference) => {
-    const [found] = candidates.get(reference) ?? [];
-    if (!found) throw notFound(reference);
-    return found.id;
+  const ids = references.flatMap((reference) => {
+    const [found, ...others] = candidates.get(reference) ?? [];
+    return found && others.length === 0 ? [found.id] : [];
   });
-  const ambiguous = references.filter((reference) => (candidates.get(reference)?.length ?? 0) > 1);
-  if (ambiguous.length > 0)
-    throw validationFailed(ambiguous.map((reference) => issueOf(reference, candidates.get(reference) ?? [])));
+  if (ids.length < references.length) throw refusalOf(references, candidates);
   return ids;
+}
+
+/** One missing name is told as its own refusal; of several problems all are told, up to a limit. */
+function refusalOf(references: readonly Reference[], candidates: Candidates): ServiceError {
+  const wrong = references.filter((reference) => candidates.get(reference)?.length !== 1);
+  const missing = wrong.find((reference) => candidates.get(reference)?.length === 0);
+  const issues = wrong
+    .slice(0, LIMITS.referenceIssues)
+    .map((reference) => issueOf(reference, candidates.get(reference) ?? []));
+  const refusal = validationFailed(issues, wrong.length);
+  if (!missing) return refusal;
+  const { code, message, details } = notFound(missing);
+  return new ServiceError(code, wrong.length === 1 ? message : refusal.message, { ...details, ...refusal.details });
 }
 
 /** One statement for each kind that is asked for. */
@@ -77,7 +90,9 @@ function notFound({ kind, text }: Reference): ServiceError {
   return new ServiceError(REFERENCE_NOT_FOUND[kind], `There is no ${kind} ${text}.`, { [`${kind}_id`]: text });
 }
 
-function issueOf({ kind, field }: Reference, found: readonly Found[]): { path: string; message: string } {
+function issueOf(reference: Reference, found: readonly Found[]): ValidationIssue {
+  const { kind, field } = reference;
+  if (found.length === 0) return { path: field, message: notFound(reference).message };
   const told = found.slice(0, MOST_CANDIDATES).map((each) => each.told);
   const more = found.length > MOST_CANDIDATES ? ' and more' : '';
   return { path: field, message: `names several ${kind}s; send one of ${told.join(', ')}${more}` };
