@@ -7,7 +7,6 @@ import { command, query } from '../operation.js';
 import { FileName, FilePath, FileStatus, Section, Sha256, Subpath, TrackedFile } from './file.js';
 
 const tag = 'Files';
-const NodeId = Id.describe('Id of the node.');
 const FileId = Id.describe('Id of the file.');
 
 export const listFiles = query({
@@ -16,7 +15,7 @@ export const listFiles = query({
   tier: 'read',
   doc: 'List tracked files, the newest first: of one node, of the home node and its neighbours, or of everything you may see.',
   input: z.strictObject({
-    node_id: NodeId.optional(),
+    node_id: Id.optional(),
     scope: z
       .enum(['session', 'global'])
       .optional()
@@ -37,7 +36,7 @@ export const readFile = query({
   tier: 'read',
   doc: 'Read a file of a node. Text is answered as it is, other content as base64 behind a line that says so. Above max_tokens the answer is a path on disk with the beginning of the text instead; full answers all of it up to 1 MB, as_path the path alone. A path is for reading alone, since what is written there goes into the file of the node itself. A caller who is told no paths of this device gets content up to 1 MB whatever is asked, and of a larger file its beginning alone.',
   input: z.strictObject({
-    node_id: NodeId,
+    node_id: Id,
     path: FilePath,
     as_path: z
       .boolean()
@@ -74,7 +73,7 @@ export const createFile = command({
   tier: 'write',
   doc: 'Create a file in the folder of a node. A name that is taken is refused and nothing is overwritten.',
   input: z.strictObject({
-    node_id: NodeId,
+    node_id: Id,
     filename: FileName,
     section: Section.default('wip'),
     subpath: Subpath.nullable().default(null),
@@ -92,7 +91,7 @@ export const writeFile = command({
   tier: 'write',
   doc: 'Replace the text of a file. Send the sha256 that you read; when the file holds something else by now, nothing is written.',
   input: z.strictObject({
-    node_id: NodeId,
+    node_id: Id,
     path: FilePath,
     content: TextContent,
     expected_sha256: Sha256.describe('Content that the change builds on.'),
@@ -116,7 +115,7 @@ export const moveFile = command({
   doc: 'Move or rename a file within its node or to another one. The first call answers what would happen; confirmed: true does it.',
   input: z.strictObject({
     file_id: FileId,
-    node_id: NodeId.optional().describe('The node of the file; a file of another node is not found.'),
+    node_id: Id.optional().describe('The node of the file; a file of another node is not found.'),
     new_node_id: Id.optional(),
     new_section: Section.optional(),
     new_subpath: Subpath.nullable().optional().describe('Null puts the file directly into the section.'),
@@ -145,7 +144,7 @@ export const renameFolder = command({
   idempotent: true,
   doc: 'Rename a folder within a node, file by file. Without dry_run: false it answers what would happen. When remaining is above 0, call again with the same arguments.',
   input: z.strictObject({
-    node_id: NodeId,
+    node_id: Id,
     old_prefix: PathOfFolder('Folder to rename, with its section, such as wip/drafts.'),
     new_prefix: PathOfFolder('Its new name, with its section, such as wip/letters.'),
     dry_run: z.boolean().default(true),
@@ -186,7 +185,7 @@ export const deleteFile = command({
   doc: 'Delete a file: its record and its copy here, which can be restored from the trash for 30 days; or with unregister_only the record alone. The first call answers what would happen; confirmed: true does it.',
   input: z.strictObject({
     file_id: FileId,
-    node_id: NodeId.optional().describe('The node of the file; a file of another node is not found.'),
+    node_id: Id.optional().describe('The node of the file; a file of another node is not found.'),
     mode: z.enum(['complete', 'unregister_only']).default('complete'),
     expected_version: ExpectedVersion,
     confirmed: Confirmed,
@@ -211,7 +210,7 @@ export const adoptFiles = command({
   idempotent: true,
   doc: 'Track files that lie in the folder of a node and are not tracked yet. Tracked ones are left as they are.',
   input: z.strictObject({
-    node_id: NodeId,
+    node_id: Id,
     paths: z.array(FilePath).min(1).max(LIMITS.adoptMax),
     status: FileStatus.default('wip').describe('Section of paths that name none.'),
   }),
@@ -248,7 +247,7 @@ export const searchFiles = query({
       .string()
       .max(500, 'must have at most 500 characters')
       .refine((value) => value.isWellFormed(), 'must be valid Unicode text'),
-    node_id: NodeId.optional(),
+    node_id: Id.optional(),
     limit: z.int().min(1).max(LIMITS.fileHitsMax).default(LIMITS.fileHitsDefault),
   }),
   output: z.strictObject({
@@ -281,7 +280,7 @@ export const listTrash = query({
   tier: 'read',
   doc: 'List what was deleted or replaced on this device and can be restored, the newest first.',
   input: z.strictObject({
-    node_id: NodeId.optional(),
+    node_id: Id.optional(),
     limit: z.int().min(1).max(LIMITS.listMax).default(LIMITS.listDefault),
     cursor: z.string().max(LIMITS.cursorLength).optional(),
   }),

@@ -6,7 +6,7 @@ import { command, query } from '../operation.js';
 import { LocalPath } from './file.js';
 
 const tag = 'Mirrors';
-const nodeId = { node_id: Id.describe('Id of the node.') };
+const nodeId = { node_id: Id };
 const FolderText = plainText(LIMITS.pathLength).min(1, 'must not be empty');
 
 /** One configuration file of an agent client in a mirror. */

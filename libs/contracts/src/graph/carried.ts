@@ -15,7 +15,7 @@ export const Responsibility = z.strictObject({
 /** A data source or tool. */
 export const Link = z.strictObject({ id: Id, name: z.string(), url: z.string().nullable() });
 
-const nodeId = { node_id: Id.describe('Id of the node.') };
+const nodeId = { node_id: Id };
 const tag = 'Nodes';
 
 /** Changes of what a node carries raise its version; the optional version is the node's. */

@@ -102,7 +102,7 @@ export const Node = z.strictObject({
 });
 export type Node = z.infer<typeof Node>;
 
-const nodeId = { node_id: Id.describe('Id of the node.') };
+const nodeId = { node_id: Id };
 const editable = {
   name: Name,
   description: Text,

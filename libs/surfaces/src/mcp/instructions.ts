@@ -2,6 +2,7 @@ import { hasFiles, type ToolTable } from './tool-table.js';
 
 const STEPS = [
   'Begin with svc_get_context. Without node_id it reads the home node of this connection; without one, find a node with svc_search or svc_list_nodes.',
+  'Where an id of a node, actor, user or group is asked for, the path of the node (kubernetes/areas/sig-network) or a unique name will do. What somebody is responsible for: svc_list_duties.',
   'Answers are outlines first. The nearest nodes come with details, the rest by name, within max_tokens. Read left_out, then ask for a single node or a larger budget instead of reading everything.',
   'Lists come in pages: pass next_cursor on as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
   'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event rather than logging its opposite.',

@@ -13,7 +13,7 @@ import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { ErrorSchema, errorResponses } from './openapi-responses.js';
 
 const tags = ['Files'];
-const nodePath = z.strictObject({ node_id: Id.describe('Id of the node.') });
+const nodePath = z.strictObject({ node_id: Id });
 const target = z.strictObject({ path: FilePath });
 const bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 const headers = { ETag: { $ref: '#/components/headers/ETag' } };

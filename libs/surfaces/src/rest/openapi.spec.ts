@@ -7,9 +7,36 @@ import { type EdgeHarness, startEdge } from '../../test/edge/edge-harness.js';
 import { fakeServices } from '../../test/rest/fake-services.js';
 import { openApiSuite } from '../../test/rest/openapi.suite.js';
 import { type OpenApi, routesOf } from '../../test/rest/openapi-routes.js';
+import type { Schema } from '../../test/rest/schema-arbitrary.js';
 import { openApiDocument } from './openapi.js';
 
 const SEED = Number(process.env.SVC_TEST_SEED ?? 20_261_122);
+/** Ids of what has no name. */
+const NAMELESS = [
+  'access_request_id',
+  'data_source_id',
+  'edge_id',
+  'event_id',
+  'file_id',
+  'responsibility_id',
+  'responsibility_ids',
+  'token_id',
+  'tool_id',
+];
+
+interface Leaf {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+/** The schemas of single values in one, with the names of their fields. */
+function leavesOf(schema: Schema | undefined, name: string): Leaf[] {
+  const { items, anyOf = [], properties = {} } = schema ?? {};
+  const parts = [...(items ? [items] : []), ...anyOf].flatMap((part) => leavesOf(part, name));
+  const fields = Object.entries(properties).flatMap(([field, part]) => leavesOf(part, field));
+  return [...(schema ? [{ name, schema }] : []), ...parts, ...fields];
+}
+
 const { Spectral } = core;
 const { oas } = rulesets;
 
@@ -48,6 +75,24 @@ describe('the OpenAPI document', () => {
     expect(taking('IdempotencyKey').filter(({ responses }) => !('409' in responses))).toEqual([]);
     expect(taking('IfNoneMatch').filter(({ responses }) => !('304' in responses))).toEqual([]);
     expect(parameters.filter(({ name = '' }) => ['scope', 'if_none_match'].includes(name))).toEqual([]);
+  });
+
+  it('lets generated clients name what has a name: no id that may be named is a UUID alone [graph.node.named-by-reference]', () => {
+    const inputs = routesOf(document)
+      .filter(({ path }) => path !== '/import')
+      .flatMap(({ operation: { parameters = [], requestBody } }) => [
+        ...parameters.flatMap(({ name, schema }) => leavesOf(schema, name)),
+        ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => leavesOf(schema, '')),
+      ]);
+    const uuids = inputs.flatMap(({ name, schema }) => (schema.format === 'uuid' ? [name] : []));
+    const count = (name: string) => inputs.filter(({ schema }) => schema.$ref?.endsWith(`/${name}`)).length;
+    expect([...new Set(uuids)].sort()).toEqual(NAMELESS);
+    expect(count('NodeReference')).toBeGreaterThan(40);
+    expect(['Actor', 'User', 'Group', 'Recipient'].filter((kind) => count(`${kind}Reference`) === 0)).toEqual([]);
+    expect(document.components['schemas']?.['NodeReference']).toMatchObject({
+      type: 'string',
+      description: expect.stringContaining('kubernetes%2Fareas%2Fsig-network'),
+    });
   });
 
   it('has every route of the table once, under the name of its operation [edge.rest.one-binding-per-operation]', () => {

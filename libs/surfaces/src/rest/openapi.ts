@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { conditionsOf } from './conditions.js';
 import { extraPaths } from './openapi-extra-paths.js';
+import { namedInput, namedParameter, REFERENCE_SCHEMAS } from './openapi-references.js';
 import { ErrorSchema, errorResponses, extraCodes, sharedResponses } from './openapi-responses.js';
 import { tagsOf } from './openapi-tags.js';
 import { parametersOf, takesBody } from './route-plan.js';
@@ -14,7 +15,8 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 const DESCRIPTION =
   'One graph of an organisation: nodes, edges, events and who may see them. Every route is one operation. ' +
   'Where the id of a node, an actor, a user or a group is asked for, the path of the node (`kubernetes/areas/sig-network`, ' +
-  'percent-encoded where it stands in a URL) or a name that only one has will do. ' +
+  'percent-encoded where it stands in a URL: `kubernetes%2Fareas%2Fsig-network`) or a name that only one has will do; ' +
+  'an ambiguous one is refused with the candidates. Answers always hold ids. ' +
   'Errors are one object everywhere; `code` decides how to react. Lists page by `cursor`. ' +
   'Repeat a change that may have been lost with the same `Idempotency-Key`.';
 
@@ -74,7 +76,7 @@ export function openApiDocument(
             description: 'A personal or device token, or a JWT of the identity provider.',
           },
         },
-        schemas: { Error: ErrorSchema, ...namedSchemas() },
+        schemas: { Error: ErrorSchema, ...namedSchemas(), ...REFERENCE_SCHEMAS },
         responses: sharedResponses(),
         parameters: PARAMETERS,
         headers: HEADERS,
@@ -82,7 +84,31 @@ export function openApiDocument(
     },
     { override: ({ jsonSchema }) => simplify(jsonSchema) },
   );
-  return withoutUnused(document);
+  return withoutUnused(withNames(document));
+}
+
+/** Inputs take names as well as the ids that their operations are called with. */
+function withNames(document: OpenApiDocument): OpenApiDocument {
+  const all = (document.paths ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  const paths = mapValues(all, (methods) => mapValues(methods, namedRoute));
+  return { ...document, paths };
+}
+
+function namedRoute(route: unknown): unknown {
+  const { parameters, requestBody } = route as {
+    parameters?: { name?: string; schema?: unknown }[];
+    requestBody?: { content: Record<string, { schema?: unknown }> };
+  };
+  const content = mapValues(requestBody?.content ?? {}, (media) => ({ ...media, schema: namedInput(media.schema) }));
+  return {
+    ...(route as object),
+    ...(parameters ? { parameters: parameters.map(namedParameter) } : {}),
+    ...(requestBody ? { requestBody: { ...requestBody, content } } : {}),
+  };
+}
+
+function mapValues<T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
 /** Drops the named schemas that no route leads to. */

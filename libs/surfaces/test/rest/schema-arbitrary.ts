@@ -39,8 +39,12 @@ const MAX_LENGTH = 40;
 const FIRST_TIME = new Date('2020-01-01T00:00:00.000Z');
 const LAST_TIME = new Date('2030-01-01T00:00:00.000Z');
 
+/** The schemas of what can be named instead of being given by its id. */
+const REFERENCE = /\/[A-Z][a-z]+Reference$/;
+
 /** Makes values that fit a schema; `name` is that of the field they are for. */
 export function fitting(schema: Schema, generators: Generators, name = ''): fc.Arbitrary<unknown> {
+  if (schema.$ref && REFERENCE.test(schema.$ref)) return references(schema.$ref, generators, name);
   if (schema.$ref) return fitting(generators.resolve(schema.$ref), generators, name);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -65,6 +69,12 @@ export function fitting(schema: Schema, generators: Generators, name = ''): fc.A
     default:
       return fc.jsonValue({ maxDepth: 1 });
   }
+}
+
+/** Mostly ids, of what exists where some are known; else names, which are those of nothing. */
+function references($ref: string, generators: Generators, name: string): fc.Arbitrary<unknown> {
+  const names = strings(generators.resolve($ref), generators, name);
+  return fc.oneof({ weight: 9, arbitrary: generators.ids(name) }, { weight: 1, arbitrary: names });
 }
 
 /** Values of any kind, mostly of a wrong one. */
