@@ -73,7 +73,7 @@ export const resolveReferences = query({
   name: 'resolve_references',
   owner: 'graph',
   tier: 'internal',
-  doc: 'Find what the caller names: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a user by e-mail, handle or the identity that the provider knows, an actor that is a user by the same, a group by its claim; each of them by a name that only one has, a user also by that of their actor. An ambiguous name is VALIDATION_FAILED with the candidates that the caller sees; where nothing goes by a name, the first such one decides the code. All that is wrong is told together, in details.issues. Without manage nobody finds users but themselves, and no groups; actors by their names alone, but for oneself.',
+  doc: 'Find what the caller names: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a key alone will do where no name is the same; a user by e-mail, handle (also as @handle) or the identity that the provider knows, an actor that is a user by the same, a group by its claim; each of them by a name that only one has, a user also by that of their actor. An ambiguous name is VALIDATION_FAILED with the candidates that the caller sees; where nothing goes by a name, the first such one decides the code. All that is wrong is told together, in details.issues. Without manage nobody finds users but themselves, and no groups; actors by their names alone, but for oneself.',
   input: z.strictObject({
     references: z
       .array(

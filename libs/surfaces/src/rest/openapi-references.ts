@@ -9,7 +9,7 @@ const SCHEMAS = {
     name: 'NodeReference',
     description:
       'A node: its UUID, its path, or its name where no other node that you may see has that. A path is the key of the organization, ' +
-      'the plural of the type and the key of the node; an organization goes by its key. In the path of a URL it is percent-encoded: ' +
+      'the plural of the type and the key of the node; an organization goes by its key, any other node by it alone where no other one has it. In the path of a URL it is percent-encoded: ' +
       '`/nodes/kubernetes%2Fareas%2Fsig-network`.',
     examples: ['0190a000-0000-7000-8000-000000000001', 'kubernetes/areas/sig-network', 'SIG Network'],
   },

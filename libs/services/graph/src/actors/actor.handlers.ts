@@ -12,6 +12,7 @@ import {
   updateActor,
 } from '@workspace-graph/contracts';
 import { Database, runSqlCommand } from '@workspace-graph/database';
+import { withoutAtSigns } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy } from '../shared/caller.js';
 import { actorNotFound } from './actor.repository.js';
@@ -40,7 +41,7 @@ export class ActorHandlers {
     const key = ACTOR_CURSOR.read(input.cursor, ACTORS_START);
     const page = await this.database.json(LIST_ACTORS, [
       input.type ?? null,
-      input.query?.trim() || null,
+      withoutAtSigns(input.query ?? '').trim() || null,
       ...key,
       input.limit,
     ]);

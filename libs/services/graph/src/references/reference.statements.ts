@@ -8,7 +8,7 @@ const LIMIT = `ORDER BY 1 LIMIT ${MOST_CANDIDATES + 1}`;
 
 /** What is asked, with its place: parallel lists, of which all but the texts are paths of nodes in their parts. */
 const ASKED = `asked AS MATERIALIZED (
-  SELECT a.text, graph.fold(a.text) AS folded, a.organization_key, a.type, a.key, a.place
+  SELECT a.text, graph.fold(a.text) AS folded, ltrim(graph.fold(a.text), '@') AS handle, a.organization_key, a.type, a.key, a.place
   FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS a(text, organization_key, type, key, place))`;
 
 /**
@@ -33,10 +33,13 @@ const PLACED = `
 
 /** Users that go by the text, of those that the caller may find: all with `manage`, else oneself. */
 const CALLED = `SELECT u.id FROM identity."user" u
-  WHERE u.goes_by && ARRAY[a.folded, a.text] AND ((SELECT s.yes FROM sees_all s) OR u.id = $1::uuid)`;
+  WHERE u.goes_by && ARRAY[a.folded, a.handle, a.text] AND ((SELECT s.yes FROM sees_all s) OR u.id = $1::uuid)`;
+
+/** Nodes of the name. */
+const CALLED_SO = `FROM graph.node n WHERE n.name_folded = a.folded AND ${seen('n')}`;
 
 /**
- * Whatever names the caller sees: nodes by path, else by name; actors by name, or as the user that they are; users also by
+ * Whatever names the caller sees: nodes by path, else by name, else by key; actors by name, or as the user that they are; users also by
  * the name of the actor that they are, groups by name or claim.
  */
 export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
@@ -45,13 +48,15 @@ export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
     `
     ${PLACED}
     UNION ALL
-    (SELECT n.id FROM graph.node n WHERE n.name_folded = a.folded AND NOT EXISTS (${PLACED}) AND ${seen('n')} ${LIMIT})`,
+    (SELECT n.id ${CALLED_SO} AND NOT EXISTS (${PLACED}) ${LIMIT})
+    UNION ALL
+    (SELECT k.id FROM graph.node k WHERE k.sync_key = a.text AND ${seen('k')} AND NOT EXISTS (${PLACED}) AND NOT EXISTS (SELECT ${CALLED_SO}) ${LIMIT})`,
     `(SELECT coalesce(${nodePath('n', 'o')}, n.id::text)
       FROM graph.node n LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE n.id = c.id)`,
   ),
   actor: find(
     'actor',
-    `SELECT x.id, x.type FROM graph.actor x WHERE x.name_folded = a.folded
+    `SELECT x.id, x.type FROM graph.actor x WHERE x.name_folded IN (a.folded, a.handle)
      UNION SELECT x.id, x.type FROM graph.actor x WHERE x.user_id IN (${CALLED}) ${LIMIT}`,
     `c.id || ' (' || c.type || ')'`,
   ),
@@ -59,7 +64,7 @@ export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
     'user',
     `SELECT x.id, coalesce(x.email, x.handle, x.external_id) AS known_as FROM identity."user" x
      WHERE ((SELECT s.yes FROM sees_all s) OR x.id = $1::uuid)
-       AND x.id IN (${CALLED} UNION SELECT p.user_id FROM graph.actor p WHERE p.name_folded = a.folded) ${LIMIT}`,
+       AND x.id IN (${CALLED} UNION SELECT p.user_id FROM graph.actor p WHERE p.name_folded IN (a.folded, a.handle)) ${LIMIT}`,
     `c.id || coalesce(' (' || c.known_as || ')', '')`,
   ),
   group: find(

@@ -29,6 +29,7 @@ describe('a node', () => {
     const area = await graph.node('area', 'Hlavní pec', { organization_id: home.id });
     const texts = ['pekarna-lipa/areas/hlavni-pec', 'pekarna-lipa', '  hlavni PEC '];
     expect(await resolve('node', texts)).toEqual([area.id, home.id, area.id]);
+    expect(await resolve('node', ['hlavni-pec'])).toEqual([area.id]);
     for (const wrong of ['pekarna-lipa/projects/hlavni-pec', 'pekarna-lipa/areas/hlavni-pec/wip', '/', 'pec'])
       await refused('node', wrong, 'NODE_NOT_FOUND');
   });
@@ -48,6 +49,18 @@ describe('a node', () => {
     ]);
     const many = Array.from({ length: 5_000 }, () => 'Nalezený');
     expect(new Set(await resolve('node', many))).toEqual(new Set([found.id]));
+  });
+
+  it('goes by its key alone where nothing is called so, and several have it in other places', async () => {
+    const [first, second] = [await graph.node('organization', 'První'), await graph.node('organization', 'Druhá')];
+    await graph.node('area', 'Velká Síť', { organization_id: first.id });
+    expect(await resolve('node', ['velka-sit'])).toEqual(await resolve('node', ['prvni/areas/velka-sit']));
+    await graph.node('project', 'Velká síť', { organization_id: second.id });
+    const { details } = await refused('node', 'velka-sit', 'VALIDATION_FAILED');
+    const message = 'names several nodes; send one of druha/projects/velka-sit, prvni/areas/velka-sit';
+    expect(details).toEqual({ issues: [{ path: 'field.0', message }] });
+    const called = await graph.node('area', 'velka-sit', { organization_id: second.id });
+    expect(await resolve('node', ['velka-sit'])).toEqual([called.id]);
   });
 
   it('is asked for by an ambiguous name with the candidates that the caller sees; a hidden one is nowhere', async () => {
@@ -76,7 +89,7 @@ describe('an actor', () => {
       await graph.actor('Jan Novák'),
       await graph.actor('Jan Novak', { type: 'automation' }),
     ];
-    expect(await resolve('actor', ['BOWEI'])).toEqual([bowei.id]);
+    expect(await resolve('actor', ['BOWEI', '@bowei'])).toEqual([bowei.id, bowei.id]);
     const { details } = await refused('actor', 'jan novak', 'VALIDATION_FAILED');
     const told = [`${first.id} (person)`, `${second.id} (automation)`].sort().join(', ');
     expect(details).toEqual({ issues: [{ path: 'field.0', message: `names several actors; send one of ${told}` }] });
@@ -108,6 +121,7 @@ describe('users and groups', () => {
     );
     const actor = await graph.actor('Antonio the networker', { user_id: user });
     expect(await resolve('user', ['a.ojea@EXAMPLE.org', 'antonio the networker'], graph.admin)).toEqual([user, user]);
+    expect(await resolve('user', ['@antonio the networker', '@antonio'], graph.admin)).toEqual([user, user]);
     expect(await resolve('actor', ['a.ojea@example.org', 'antonio'], graph.admin)).toEqual([actor.id, actor.id]);
     const { details } = await refused('user', 'AOJEA', 'VALIDATION_FAILED', graph.admin);
     const told = [`${user} (A.Ojea@example.org)`, other].sort().join(', ');

@@ -59,6 +59,16 @@ describe('searching responsibilities', () => {
     expect(hits[0]).not.toHaveProperty('holders');
   });
 
+  it('finds a person by their handle as it is written elsewhere [graph.search.every-kind]', async () => {
+    const held = await answerFor(network, 'Keeps the bridge', await graph.actor('danwinship'));
+    const hits = await find('@danwin');
+    expect(hits.map(({ kind, snippet }) => [kind, snippet])).toEqual([
+      ['actor', '«danwin»ship'],
+      ['responsibility', 'Keeps the bridge: «danwinship»'],
+    ]);
+    expect(hits[1]?.item_id).toBe(held.id);
+  });
+
   it('looks into descriptions, and follows a change of text, of holder and of name at once', async () => {
     const kim = await graph.actor('Kimberly');
     const duty = await answerFor(network, 'Quay', kim);

@@ -8,7 +8,15 @@ import {
   Timestamp,
 } from '@workspace-graph/contracts';
 import { cursorOf, type Database, LAST_ID } from '@workspace-graph/database';
-import { fold, markedName, type SoughtWord, snippetOf, soughtWords, wordsFound } from '@workspace-graph/domain';
+import {
+  fold,
+  markedName,
+  type SoughtWord,
+  snippetOf,
+  soughtWords,
+  withoutAtSigns,
+  wordsFound,
+} from '@workspace-graph/domain';
 import { z } from 'zod';
 import { seenBy } from '../shared/caller.js';
 import { LATEST } from '../shared/time.js';
@@ -26,19 +34,20 @@ export async function search(
   input: ParsedInputOf<typeof operation>,
   caller: Caller,
 ): Promise<Page> {
-  const isShort = fold(input.query)
+  const query = withoutAtSigns(input.query);
+  const isShort = fold(query)
     .split(' ')
     .every((word) => word.length < TRIGRAM_LENGTH);
   const rows = await database.rows<HitRow>(isShort ? SEARCH_SHORT : SEARCH, [
     ...seenBy(caller),
-    input.query,
+    query,
     input.limit,
     ...CURSOR.read(input.cursor, START),
     input.type ?? null,
     input.organization_id ?? null,
     input.include ?? HitKind.options,
   ]);
-  const words = soughtWords(input.query);
+  const words = soughtWords(query);
   const shown = rows.slice(0, input.limit);
   const last = rows.length > input.limit ? shown.at(-1) : undefined;
   return {

@@ -11,6 +11,7 @@ import {
   whoami,
 } from '@workspace-graph/contracts';
 import { Database, FIRST_ID, runCommand, type Transaction } from '@workspace-graph/database';
+import { withoutAtSigns } from '@workspace-graph/domain';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { userNotFound } from '../shared/refusals.js';
 import { updateUserRow } from './update-user.js';
@@ -55,7 +56,8 @@ export class UserHandlers {
   @Handles(listUsers)
   async list(input: ParsedInputOf<typeof listUsers>): Promise<ReplyOf<typeof listUsers>> {
     const key = USER_CURSOR.read(input.cursor, ['', FIRST_ID]);
-    const page = await this.database.json(USER_PAGE, [input.query ?? null, input.limit, ...key]);
+    const query = input.query === undefined ? null : withoutAtSigns(input.query);
+    const page = await this.database.json(USER_PAGE, [query, input.limit, ...key]);
     return page ?? { items: [], next_cursor: null };
   }
 

@@ -62,7 +62,7 @@ describe('users', () => {
     const called = { email: 'T.Hockin@example.org', handle: 'thockin' };
     const made = await harness.call(createUser, { name: 'Tim', ...called }, admin);
     expect(made).toMatchObject(called);
-    for (const query of ['t.hockin@', 'THOCK', 'tim'])
+    for (const query of ['t.hockin@', 'THOCK', '@thockin', 'tim'])
       expect((await harness.call(listUsers, { query }, admin)).items).toEqual([made]);
     const changed = await harness.call(updateUser, { user_id: made.id, email: null, handle: 'tim' }, admin);
     expect(changed).toMatchObject({ email: null, handle: 'tim', version: 2 });

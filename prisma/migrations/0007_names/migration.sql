@@ -1,4 +1,4 @@
--- Addresses and handles by which users are found and named, as the identity provider or who manages tells them.
+-- What records go by in calls: e-mails and handles of users, as the identity provider or who manages tells them, and keys of nodes.
 
 ALTER TABLE identity."user"
   ADD COLUMN email text CHECK (email <> ''),
@@ -8,3 +8,5 @@ ALTER TABLE identity."user"
 ALTER TABLE identity."user" ADD COLUMN goes_by text[] NOT NULL GENERATED ALWAYS AS (array_remove(ARRAY[
   graph.fold(name), graph.fold(email), graph.fold(handle), external_id, nullif(split_part(external_id, '|', -1), '')], NULL)) STORED;
 CREATE INDEX user_goes_by_idx ON identity."user" USING gin (goes_by);
+
+CREATE INDEX node_sync_key_idx ON graph.node (sync_key);
