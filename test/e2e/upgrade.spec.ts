@@ -77,4 +77,32 @@ withReleases('a workspace that meets another release', () => {
     },
     STORY_MS,
   );
+
+  it(
+    'is left as it was by a restore whose upgrade fails, which says so and what to do',
+    async () => {
+      await using folder = new WorkspaceFolder();
+      let workspace = await folder.start();
+      await workspace.stop();
+      const file = join(folder.root, 'old.wgbackup');
+      expect((await folder.svc(['backup', file])).code).toBe(0);
+      workspace = await folder.start();
+      const node: Node = await workspace.call(createNode, { type: 'organization', name: 'Stays' });
+      await workspace.stop();
+
+      const broken = nextRelease(folder, `${NEXT.sql} SELECT 1 / 0;`);
+      const refused = await broken.svc(['restore', file, '--yes', '--json']);
+      expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+        1,
+        {
+          code: 'MIGRATION_FAILED',
+          message: expect.stringMatching(/9999_next[^]* What the workspace held before is unchanged\.$/),
+          hint: 'Restore the backup with the version of the product that wrote it.',
+        },
+      ]);
+      workspace = await folder.start();
+      expect(await workspace.call(getNode, { node_id: node.id })).toMatchObject({ name: 'Stays' });
+    },
+    STORY_MS,
+  );
 });

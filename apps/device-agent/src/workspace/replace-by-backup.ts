@@ -6,6 +6,7 @@ import {
   type RestoreSummary,
   restoreDatabase,
 } from '@workspace-graph/database/backup';
+import { MigrationError } from '@workspace-graph/database/migrate';
 import pg from 'pg';
 import { forgetRestore, noteRestore } from './leftovers.js';
 import type { WorkspacePaths } from './workspace-paths.js';
@@ -22,7 +23,7 @@ const EITHER = 'The workspace holds either what it held before or all of the bac
 /**
  * Restores a backup beside the database and then exchanges the two in one transaction, so that a failure at any moment
  * leaves either the old content or the new. What it cannot remove again is noted for the next start.
- * @throws BackupError that tells which of the two is there; MigrationError
+ * @throws BackupError or MigrationError that tells which of the two is there
  */
 export async function replaceByBackup(options: RestoreOptions, paths: WorkspacePaths): Promise<RestoreSummary> {
   const current = new URL(options.url).pathname.slice(1);
@@ -53,11 +54,13 @@ async function restoreBeside(server: pg.Client, options: RestoreOptions, { fresh
   });
 }
 
-/** Says what is there after a database that was lost in the middle of the work. */
+/** Says what is there after a failure in the middle of the work. */
 async function telling<R>(outcome: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof MigrationError)
+      throw new MigrationError(error.code, `${error.message.trimEnd()} ${outcome}`, { cause: error });
     const told = lossOf(error, '');
     if (!(told instanceof BackupError && (told.code === 'DATABASE_LOST' || told.code === 'DISK_FULL'))) throw told;
     throw new BackupError(told.code, `${told.message.trimEnd()} ${outcome}`, { advice: told.advice, cause: error });

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { BackupError, type BackupProgress, backupDatabase, checkBackup } from '@workspace-graph/database/backup';
 import { lookAtEmbeddedDatabase } from '@workspace-graph/database/embedded';
+import { MigrationError } from '@workspace-graph/database/migrate';
 import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { replaceByBackup } from '../../workspace/replace-by-backup.js';
@@ -144,10 +145,14 @@ function progressTo(out: Output): (progress: BackupProgress) => void {
   return ({ table, rows, tablesDone, tables }) => out.note(`  ${tablesDone}/${tables} ${table}: ${rows} rows`);
 }
 
+const OF_ITS_VERSION = 'Restore the backup with the version of the product that wrote it.';
+
 async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
+    if (error instanceof MigrationError)
+      throw new CliError(error.code, error.message, { cause: error, hint: OF_ITS_VERSION });
     if (!(error instanceof BackupError)) throw error;
     throw new CliError(error.code, error.message, { cause: error, ...(error.advice ? { hint: error.advice } : {}) });
   }
