@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { Controller, Get, Res } from '@nestjs/common';
 import { type Operation, RawJson, revokeToken } from '@workspace-graph/contracts';
 import type { FastifyReply } from 'fastify';
@@ -170,6 +171,21 @@ describe('a request that lasts', () => {
         expect(received.bytes).toBeLessThan(LARGE.text.length);
       },
     );
+
+    it('is taken back from the system too, which holds some of it for a slow client [identity.stream.ends-with-credential]', async () => {
+      answer = () => LARGE;
+      const { manage } = edge.tokens;
+      const slow = connect(edge.port, '127.0.0.1');
+      const ended = Promise.withResolvers<unknown>();
+      slow.on('error', ended.resolve).on('end', () => ended.resolve('the end'));
+      slow.write(`GET /export HTTP/1.1\r\nHost: 127.0.0.1:${edge.port}\r\nAuthorization: Bearer ${manage.text}\r\n\r\n`);
+      await once(slow, 'readable');
+      await edge.identity.revoke(manage, edge.bus);
+      await until(() => edge.log.some((line) => line.includes('"cut_off":true')));
+      slow.resume();
+
+      expect(await ended.promise).toMatchObject({ code: 'ECONNRESET' });
+    });
 
     it('goes on while its credential holds, also when nobody can tell for a moment', async () => {
       answer = () => LARGE;

@@ -145,8 +145,8 @@ export class Gate {
       this.confirmed(admission, (refusal) => {
         if (!refusal || isPassing(refusal, admission) || !this.open.has(reply)) return;
         admission.end(refusal);
-        // What has not begun to be sent is refused when it does.
-        if (reply.raw.headersSent && onlyReads(reply.request)) reply.raw.destroy();
+        // What has not begun to be sent is refused when it does; megabytes that the system holds for a slow client go too.
+        if (reply.raw.headersSent && onlyReads(reply.request)) reply.raw.socket?.resetAndDestroy();
       });
     }
   }
