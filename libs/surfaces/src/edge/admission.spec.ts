@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { Controller, Get, Res } from '@nestjs/common';
-import { type Operation, RawJson, revokeToken } from '@workspace-graph/contracts';
+import { type Operation, RawJson, resolveReferences, revokeToken } from '@workspace-graph/contracts';
 import type { FastifyReply } from 'fastify';
 import { type EdgeHarness, startEdge } from '../../test/edge/edge-harness.js';
 import type { FakeToken } from '../../test/edge/fake-identity.js';
@@ -216,6 +216,18 @@ describe('a request that lasts', () => {
       expect(response.statusCode).toBe(401);
       expect(response.headers.etag).toBeUndefined();
       expect(text).not.toContain('secret');
+    });
+
+    it('changes nothing when its credential has ended while a name was looked up [identity.credential.confirmed-after-body]', async () => {
+      const { manage } = edge.tokens;
+      answer = async ({ name }) => {
+        if (name !== resolveReferences.name) return ANSWER;
+        await edge.identity.revoke(manage, edge.bus);
+        return { ids: [NODE_ID] };
+      };
+      const response = await edge.fetch('/nodes/bakehouse/archive', { method: 'POST', token: manage });
+
+      expect([response.status, carriedOut]).toEqual([401, [resolveReferences.name]]);
     });
 
     it('tells the outcome of a change, be it that it ended the credential itself', async () => {

@@ -20,7 +20,7 @@ import { EdgeRoute } from '../edge/edge-route.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 import { callIdOf } from '../rest/call-id.js';
 import { OperationCalls } from '../rest/operation-calls.js';
-import { callerOf, sendJson } from '../rest/rest-invoker.js';
+import { sendJson } from '../rest/rest-invoker.js';
 import { envelopeOf, leaveUnread, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
 import { FILE_CONTENT } from './file-content.token.js';
 import { type FormFields, type FormFile, readForm } from './multipart-form.js';
@@ -72,11 +72,11 @@ export class UploadController {
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw validationFailed([{ path: '', message: 'The body must be a JSON object.' }]);
     if ('node_id' in body) throw validationFailed([{ path: 'node_id', message: 'is given by the path' }]);
-    const caller = callerOf(request);
-    const callId = callIdOf(request.headers['idempotency-key'], caller, createFile.name);
     const input = { ...body, node_id: await nodeIdOf(request, this.calls) } as Parameters<
       typeof this.calls.call<typeof createFile>
     >[1];
+    const caller = await admissionOf(request).confirm();
+    const callId = callIdOf(request.headers['idempotency-key'], caller, createFile.name);
     return this.calls.call(createFile, input, { request, caller, callId });
   }
 

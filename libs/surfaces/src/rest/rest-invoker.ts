@@ -21,11 +21,12 @@ export class RestInvoker {
   constructor(@Inject(OperationCalls) private readonly calls: OperationCalls) {}
 
   async handle(plan: RoutePlan, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = callerOf(request);
     const { operation } = plan;
     // A change whose caller left may as well have been answered: it is carried out either way.
     const options = operation.readOnly ? { signal: request.signal } : {};
-    const input = await this.calls.withIds(inputOf(plan, request), { request, caller, options });
+    const input = await this.calls.withIds(inputOf(plan, request), { request, caller: callerOf(request), options });
+    // Looking names up takes time, in which the credential may have ended.
+    const caller = await admissionOf(request).confirm();
     const callId = callIdOf(request.headers['idempotency-key'], caller, operation.name);
     const result = await this.calls.call(operation, input, { request, caller, callId, options });
     await sendResult(plan, result, reply);
