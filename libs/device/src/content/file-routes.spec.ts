@@ -57,6 +57,9 @@ describe('the bytes of files over HTTP', () => {
         const unchanged = await get('wip/plan.md', { 'if-none-match': header });
         expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
       }
+      const init = { method: 'HEAD', token: routes.edge.tokens.read, headers: { 'if-none-match': '*' } };
+      const head = await routes.edge.fetch(url('wip/plan.md'), init);
+      expect([head.status, head.headers.get('content-length')]).toEqual([304, null]);
       expect((await get('wip/plan.md', { 'if-none-match': '"other"' })).status).toBe(200);
     });
 

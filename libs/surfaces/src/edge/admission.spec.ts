@@ -178,7 +178,9 @@ describe('a request that lasts', () => {
       const slow = connect(edge.port, '127.0.0.1');
       const ended = Promise.withResolvers<unknown>();
       slow.on('error', ended.resolve).on('end', () => ended.resolve('the end'));
-      slow.write(`GET /export HTTP/1.1\r\nHost: 127.0.0.1:${edge.port}\r\nAuthorization: Bearer ${manage.text}\r\n\r\n`);
+      slow.write(
+        `GET /export HTTP/1.1\r\nHost: 127.0.0.1:${edge.port}\r\nAuthorization: Bearer ${manage.text}\r\n\r\n`,
+      );
       await once(slow, 'readable');
       await edge.identity.revoke(manage, edge.bus);
       await until(() => edge.log.some((line) => line.includes('"cut_off":true')));

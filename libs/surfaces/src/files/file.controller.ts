@@ -23,7 +23,7 @@ import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 import { tagMatched } from '../rest/conditions.js';
 import { OperationCalls } from '../rest/operation-calls.js';
 import { coerceQuery, coercionsOf } from '../rest/query-coercion.js';
-import { callerOf, sendJson } from '../rest/rest-invoker.js';
+import { callerOf, sendJson, sendNotModified } from '../rest/rest-invoker.js';
 import { rangeAsked } from './byte-range.js';
 import { contentHeaders, isTextType } from './content-headers.js';
 import { FILE_CONTENT } from './file-content.token.js';
@@ -145,7 +145,7 @@ async function answer(content: OpenContent, request: FastifyRequest, reply: Fast
   const tag = `"${content.sha256}"`;
   if (tagMatched(headers['if-none-match'], tag) !== undefined) {
     await content.close();
-    return void (await reply.code(HttpStatus.NOT_MODIFIED).headers(contentHeaders(content)).send());
+    return sendNotModified(reply.headers(contentHeaders(content)));
   }
   const range = method === 'GET' ? rangeOf(content, tag, request, reply) : undefined;
   const stream = method === 'GET' ? await streamOf(content, range) : await nothingOf(content);

@@ -136,6 +136,12 @@ describe('a REST route', () => {
         expect((await ask(tag))[0]).toBe(200);
       });
 
+      it('and to HEAD, without a length that is not that of the record', async () => {
+        const { status, headers } = await send('HEAD', NODE, undefined, { 'if-none-match': tag });
+
+        expect([status, headers.get('content-length'), headers.get('etag')]).toEqual([304, null, tag]);
+      });
+
       it('but lets a change go on, whose If-Match alone counts', async () => {
         rest.answer = () => ({ applied: true, node: { version: 8 } });
 

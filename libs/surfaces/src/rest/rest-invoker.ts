@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, RawJson, validationFailed } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -53,6 +54,11 @@ export async function sendJson(reply: FastifyReply, json: string | Uint8Array): 
   else await reply.send(typeof json === 'string' ? Buffer.from(json) : json);
 }
 
+/** Without a length: the server would tell 0 of HEAD, and 304 may tell that of the whole content alone. */
+export async function sendNotModified(reply: FastifyReply): Promise<void> {
+  await reply.code(NOT_MODIFIED).send(reply.request.method === 'HEAD' ? Readable.from([]) : undefined);
+}
+
 async function sendResult(plan: RoutePlan, result: unknown, reply: FastifyReply): Promise<void> {
   const { operation, conditions, status, mayOnlyPreview } = plan;
   const json = result instanceof RawJson ? result.source : JSON.stringify(result);
@@ -61,8 +67,7 @@ async function sendResult(plan: RoutePlan, result: unknown, reply: FastifyReply)
   if (tag !== undefined) {
     const matched = operation.readOnly ? tagMatched(reply.request.headers['if-none-match'], tag) : undefined;
     reply.header('etag', matched ?? tag);
-    if (matched !== undefined || memberOf(result, ['unchanged']) === true)
-      return void (await reply.code(NOT_MODIFIED).send());
+    if (matched !== undefined || memberOf(result, ['unchanged']) === true) return sendNotModified(reply);
   }
   const onlyPreviewed = mayOnlyPreview && memberOf(result, ['applied']) === false;
   reply.code(onlyPreviewed ? OK : status);
