@@ -8,5 +8,5 @@ export { EdgeModule } from './edge.module.js';
 export { EDGE_PARTS, type EdgeParts } from './edge-parts.js';
 export { type EdgeRequest, EdgeRoute, type EdgeRouteConfig, type RouteTier } from './edge-route.js';
 export { type EdgeSettings, edgeSettings, type OidcSettings } from './edge-settings.js';
-export { asRefusal, sendRefusal } from './error-answer.js';
+export { asRefusal, sendRefusal, unsupportedMediaType } from './error-answer.js';
 export { EdgeHttpAdapter } from './http-adapter.js';

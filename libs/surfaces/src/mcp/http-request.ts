@@ -4,6 +4,7 @@ import { isJsonContentType } from '@modelcontextprotocol/server';
 import { LIMITS, ReferenceText, readInput, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { jsonDepth } from '@workspace-graph/domain';
 import { z } from 'zod';
+import { unsupportedMediaType } from '../edge/index.js';
 import { MalformedRequest } from './answers.js';
 
 const PARSE_ERROR = -32700;
@@ -34,6 +35,9 @@ export function readMessage(headers: IncomingHttpHeaders, body: unknown, maxBatc
     const message = 'The Content-Type header must be application/json.';
     throw new MalformedRequest(SERVER_ERROR, new ServiceError('UNSUPPORTED_MEDIA_TYPE', message));
   }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new MalformedRequest(SERVER_ERROR, unsupportedMediaType());
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
   if (!isUtf8(bytes)) throw unreadable('The body is not UTF-8.');
   if (jsonDepth(bytes) > LIMITS.jsonDepth)

@@ -37,6 +37,7 @@ describe('the MCP endpoint', () => {
       415,
       'UNSUPPORTED_MEDIA_TYPE',
     ],
+    ['a compressed body', { headers: { 'content-encoding': 'gzip' }, body: INITIALIZE }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['no content type', { headers: { 'content-type': null }, body: INITIALIZE }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     [
       'a client that takes no stream',
