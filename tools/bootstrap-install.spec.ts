@@ -20,7 +20,12 @@ if (mode === 'misfit' && command === 'ci') fail('npm error code EUSAGE');
 if (command === 'ci') fs.rmSync('node_modules', { recursive: true, force: true });
 const { packages } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
 const wanted = Object.entries(packages).filter(([path, one]) => path !== '' && !one.foreign && (scope === 'all' || !one.dev));
-for (const [path, { version }] of wanted) {
+for (const [path, { version, link, resolved }] of wanted) {
+  if (link) {
+    fs.mkdirSync('node_modules', { recursive: true });
+    if (!fs.existsSync(path)) fs.symlinkSync(fs.realpathSync(resolved), path);
+    continue;
+  }
   const present = fs.existsSync(path + '/package.json') && JSON.parse(fs.readFileSync(path + '/package.json', 'utf8'));
   if (present && present.version === version) continue;
   fs.mkdirSync(path, { recursive: true });
@@ -41,6 +46,7 @@ const packages = {
   'node_modules/d': { version: '1.0.0', dev: true },
   'node_modules/d-for-windows': { version: '1.0.0', dev: true, optional: true, foreign: true },
   'node_modules/e': { version: '1.0.0', dev: true },
+  'node_modules/one': { resolved: 'libs/one', link: true },
   'libs/one/node_modules/n': { version: '1.0.0' },
 };
 let checkout: Checkout;
@@ -122,6 +128,18 @@ describe('what is installed', () => {
     await run('svc');
     expect(calls()).toEqual(['install all', 'install all']);
     expect(JSON.parse(checkout.read('node_modules/a/package.json'))).toEqual({ version: '1.0.0' });
+  });
+
+  it('has a link to each package of ours, new ones too', async () => {
+    await run('svc');
+    checkout.write('libs/two/package.json', '{}');
+    lock({ 'node_modules/two': { resolved: 'libs/two', link: true } });
+    await run('svc');
+    expect(calls()).toEqual(['ci run', 'install run']);
+    expect([checkout.has('node_modules/one/package.json'), checkout.has('node_modules/two/package.json')]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it('may come from a developer, or from a revision that stamped differently', async () => {

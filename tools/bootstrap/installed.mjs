@@ -23,11 +23,15 @@ function pendingFile(root) {
   return join(root, '.toolchain', 'installing');
 }
 
+/** A link to a package of ours has no version. */
+function isSame(wanted, present) {
+  return present !== undefined && present.version === wanted.version;
+}
+
 /** Paths in the lock file whose package is absent or has another version. */
 export function differences(lock, installed) {
   return Object.entries(lock.packages)
-    .filter(([path, wanted]) => path.includes('node_modules/') && !wanted.link)
-    .filter(([path, wanted]) => installed.packages[path]?.version !== wanted.version)
+    .filter(([path, wanted]) => path.includes('node_modules/') && !isSame(wanted, installed.packages[path]))
     .map(([path]) => path);
 }
 
@@ -43,8 +47,9 @@ export function matchesLock(lock, installed, scope) {
   });
 }
 
-function versionAt(root, path) {
-  return readJsonIfWhole(join(root, path, 'package.json'))?.version;
+function isThere(root, path, { link, version }) {
+  const manifest = readJsonIfWhole(join(root, path, 'package.json'));
+  return manifest !== undefined && (link === true || manifest.version === version);
 }
 
 /** What is there of npm's list: `npm install --package-lock-only` lists what it did not install. */
@@ -52,7 +57,7 @@ export function readList(root) {
   const listed = readJsonIfWhole(listFile(root)) ?? readJsonIfWhole(ownListFile(root));
   if (listed === undefined) return undefined;
   const present = Object.entries(listed.packages).filter(
-    ([path, one]) => path.includes('node_modules/') && versionAt(root, path) === one.version,
+    ([path, one]) => path.includes('node_modules/') && isThere(root, path, one),
   );
   return { packages: Object.fromEntries(present) };
 }
@@ -76,7 +81,7 @@ export function wasInterrupted(root) {
 function untouched(lock, installed) {
   const packages = Object.entries(installed.packages).filter(([path, one]) => {
     const wanted = lock.packages[path];
-    return wanted !== undefined && wanted.version === one.version;
+    return wanted !== undefined && isSame(wanted, one);
   });
   return { packages: Object.fromEntries(packages) };
 }
@@ -105,19 +110,17 @@ function isStamped(root, lockText, scope) {
   return hash === hashOf(lockText) && (had === 'all' || had === scope);
 }
 
-/** Packages in the folders of our own ones go when such a folder is cleaned or copied. */
-function nestedAreThere(root, lock, scope) {
+/** Links to our own packages, and what lies in their folders, go when such a folder is cleaned or copied. */
+function ownAreThere(root, lock, scope) {
   return Object.entries(lock.packages)
-    .filter(
-      ([path, wanted]) => path.includes('/node_modules/') && !path.startsWith('node_modules/') && !wanted.optional,
-    )
-    .every(([path, wanted]) => (scope === 'run' && wanted.dev) || existsSync(join(root, path)));
+    .filter(([path, { link }]) => link || (path.includes('/node_modules/') && !path.startsWith('node_modules/')))
+    .every(([path, { dev, optional }]) => optional || (scope === 'run' && dev) || existsSync(join(root, path)));
 }
 
 /** The stamp is quick to compare; without it, a developer's own `npm install` counts as well. */
 export function isInstalled(root, lockText, scope) {
   const lock = JSON.parse(lockText);
-  if (isStamped(root, lockText, scope)) return nestedAreThere(root, lock, scope);
+  if (isStamped(root, lockText, scope)) return ownAreThere(root, lock, scope);
   if (wasInterrupted(root)) return false;
   const installed = readList(root);
   return installed !== undefined && matchesLock(lock, installed, scope);
