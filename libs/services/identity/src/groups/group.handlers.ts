@@ -10,8 +10,9 @@ import {
   type ReplyOf,
   updateGroup,
 } from '@workspace-graph/contracts';
-import { changeAccess, Database, FIRST_ID, runCommand } from '@workspace-graph/database';
+import { changeAccess, Database, FIRST_ID } from '@workspace-graph/database';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
+import { runIdentityCommand } from '../shared/identity-command.js';
 import { groupNotFound } from '../shared/refusals.js';
 import { changeMembers } from './change-members.js';
 import { GROUP_CURSOR, GROUP_PAGE, GROUP_USES, MEMBER_CURSOR, MEMBER_PAGE } from './group.statements.js';
@@ -27,7 +28,7 @@ export class GroupHandlers {
     input: ParsedInputOf<typeof createGroup>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof createGroup>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       await refuseTaken(tx, { id: null, name: input.name, claim: input.claim });
       const id = newId();
       await tx.prisma.userGroup.create({ data: { id, name: input.name, claim: input.claim } });
@@ -48,7 +49,7 @@ export class GroupHandlers {
     input: ParsedInputOf<typeof updateGroup>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof updateGroup>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       await updateGroupRow(tx, input);
       return readGroup(tx, input.group_id);
     });
@@ -59,7 +60,7 @@ export class GroupHandlers {
     { group_id: id, confirmed }: ParsedInputOf<typeof deleteGroup>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof deleteGroup>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       const group = await readGroup(tx, id);
       const { preview } = await changeAccess(
         tx,
@@ -99,7 +100,7 @@ export class GroupHandlers {
     input: ParsedInputOf<typeof changeGroupMembers>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof changeGroupMembers>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       const group = await readGroup(tx, input.group_id);
       const { result, preview } = await changeAccess(
         tx,

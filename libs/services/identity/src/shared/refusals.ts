@@ -15,3 +15,8 @@ export function groupNotFound(groupId: string): ServiceError {
 export function credentialEnded(): ServiceError {
   return new ServiceError('UNAUTHENTICATED', 'The token is not valid.');
 }
+
+/** The caller's scope was lowered since the edge looked at it: what is left may do, at the next try. */
+export function rightsChanged(): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', 'What you may do has just changed; try again.');
+}

@@ -15,8 +15,9 @@ import {
   validationFailed,
   weakestScope,
 } from '@workspace-graph/contracts';
-import { Database, LAST_ID, runCommand, type Transaction } from '@workspace-graph/database';
+import { Database, LAST_ID, type Transaction } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { runIdentityCommand } from '../shared/identity-command.js';
 import { credentialEnded, userNotFound } from '../shared/refusals.js';
 import { inDays, insertToken, type MadeToken } from './create-token.js';
 import { endTokens } from './end-tokens.js';
@@ -53,7 +54,7 @@ export class TokenHandlers {
       const expiresAt = expiryOf(days, maker?.expires_at);
       return insertToken(tx, createToken.name, { kind, label, scope, userId, expiresAt, origin, madeBy: maker?.id });
     };
-    return runCommand(this.database, context, work, { keepReply: false });
+    return runIdentityCommand(this.database, context, work, { keepReply: false });
   }
 
   @Handles(listTokens)
@@ -75,7 +76,7 @@ export class TokenHandlers {
     context: OperationContext,
   ): Promise<ReplyOf<typeof revokeToken>> {
     const { token_id: id } = input;
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       const found = await tx.row<{ keeps_workspace: boolean }>(TOKEN_TO_END, [...reachOf(context.caller), id]);
       if (!found)
         throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${id} that you may end.`, { token_id: id });
@@ -92,7 +93,7 @@ export class TokenHandlers {
     context: OperationContext,
   ): Promise<ReplyOf<typeof rotateToken>> {
     const { credential_id: id } = context.caller;
-    return runCommand(this.database, context, (tx) => createSuccessor(tx, id), { keepReply: false });
+    return runIdentityCommand(this.database, context, (tx) => createSuccessor(tx, id), { keepReply: false });
   }
 
   @Handles(completeRotation)
@@ -101,7 +102,7 @@ export class TokenHandlers {
     context: OperationContext,
   ): Promise<ReplyOf<typeof completeRotation>> {
     const { credential_id: id } = context.caller;
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       if (id !== null) await completeRotationOf(tx, id);
       return { done: true as const };
     });

@@ -1,6 +1,6 @@
 import { type ParsedInputOf, type Scope, ServiceError, scopeIncludes, updateUser } from '@workspace-graph/contracts';
 import { changedFields, type Transaction } from '@workspace-graph/database';
-import { userNotFound } from '../shared/refusals.js';
+import { rightsChanged, userNotFound } from '../shared/refusals.js';
 import { MANAGERS, USER_BY_ID, USER_FOR_CHANGE } from './user.statements.js';
 
 type Input = ParsedInputOf<typeof updateUser>;
@@ -19,6 +19,8 @@ interface UserRow {
 export async function updateUserRow(tx: Transaction, input: Input): Promise<void> {
   // Before the row itself: everybody locks in the same order.
   const managers = await tx.rows<{ id: string }>(MANAGERS);
+  // Locked by now, so that who lowers the caller in this instant comes before or after this change.
+  if (!managers.some(({ id }) => id === tx.context.caller.user_id)) throw rightsChanged();
   const before = await tx.row<UserRow>(USER_FOR_CHANGE, [input.user_id]);
   if (!before) throw userNotFound(input.user_id);
   if (input.expected_version !== undefined && input.expected_version !== before.version)

@@ -10,9 +10,10 @@ import {
   updateUser,
   whoami,
 } from '@workspace-graph/contracts';
-import { Database, FIRST_ID, runCommand, type Transaction } from '@workspace-graph/database';
+import { Database, FIRST_ID, type Transaction } from '@workspace-graph/database';
 import { withoutAtSigns } from '@workspace-graph/domain';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
+import { runIdentityCommand } from '../shared/identity-command.js';
 import { userNotFound } from '../shared/refusals.js';
 import { updateUserRow } from './update-user.js';
 import { USER_BY_ID, USER_CURSOR, USER_JSON, USER_PAGE } from './user.statements.js';
@@ -34,7 +35,7 @@ export class UserHandlers {
     input: ParsedInputOf<typeof createUser>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof createUser>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       if (input.external_id !== null) await refuseTakenExternalId(tx, input.external_id);
       const id = newId();
       const { name, external_id: externalId, email, handle, max_scope: maxScope } = input;
@@ -66,7 +67,7 @@ export class UserHandlers {
     input: ParsedInputOf<typeof updateUser>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof updateUser>> {
-    return runCommand(this.database, context, async (tx) => {
+    return runIdentityCommand(this.database, context, async (tx) => {
       await updateUserRow(tx, input);
       return readUser(tx, input.user_id);
     });

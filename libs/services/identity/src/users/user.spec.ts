@@ -1,4 +1,15 @@
-import { type Caller, createUser, getUser, listUsers, updateUser, whoami } from '@workspace-graph/contracts';
+import {
+  type Caller,
+  createGroup,
+  createToken,
+  createUser,
+  type ErrorCode,
+  getUser,
+  listUsers,
+  revokeToken,
+  updateUser,
+  whoami,
+} from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { IdentityModule } from '../identity.module.js';
@@ -178,5 +189,35 @@ describe('a user who loses rights', () => {
     const bo = await harness.user('Bo', 'manage');
     await harness.database.prisma.user.update({ where: { id: bo.user_id }, data: { claimScope: 'read' } });
     await harness.refusal(updateUser, { user_id: admin.user_id, disabled: true }, admin, 'CONFLICT');
+  });
+
+  it('gives nothing to anybody once its caller is disabled, revoked or lowered, however lately the edge let it in [identity.credential.confirmed-after-body]', async () => {
+    const eve = await harness.user('Eve', 'manage');
+    const { token } = await harness.call(createToken, { label: 'own', scope: 'manage' }, eve);
+    const withToken: Caller = { ...eve, credential_id: token.id };
+    const attempts = async (caller: Caller, code: ErrorCode): Promise<void> => {
+      await harness.refusal(updateUser, { user_id: eve.user_id, disabled: false, max_scope: 'manage' }, caller, code);
+      await harness.refusal(createUser, { name: 'Second', max_scope: 'manage' }, caller, code);
+      await harness.refusal(createToken, { label: 'later', scope: 'manage' }, caller, code);
+      const forAnother = { label: 'for another', scope: 'manage', user_id: admin.user_id };
+      await harness.refusal(createToken, forAnother, caller, code);
+      await harness.refusal(createGroup, { name: 'Friends' }, caller, code);
+    };
+    await harness.call(revokeToken, { token_id: token.id }, admin);
+    await attempts(withToken, 'UNAUTHENTICATED');
+    await harness.call(updateUser, { user_id: eve.user_id, max_scope: 'read' }, admin);
+    await attempts(eve, 'SERVICE_UNAVAILABLE');
+    await harness.call(updateUser, { user_id: eve.user_id, disabled: true }, admin);
+    await attempts(eve, 'UNAUTHENTICATED');
+    expect(await harness.call(getUser, { user_id: eve.user_id }, admin)).toMatchObject({ disabled: true });
+  });
+
+  it('that are disabled in the same instant by each other leave one who manages', async () => {
+    const eve = await harness.user('Eve', 'manage');
+    const ended = await Promise.allSettled([
+      harness.call(updateUser, { user_id: eve.user_id, disabled: true }, admin),
+      harness.call(updateUser, { user_id: admin.user_id, disabled: true }, eve),
+    ]);
+    expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 });
