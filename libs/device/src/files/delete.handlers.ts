@@ -12,8 +12,9 @@ import { Handles, newId, type OperationContext } from '@workspace-graph/platform
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
 import type { SeenContent } from '../records/tracked-files.js';
+import type { TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
-import type { Kept, Trash } from '../trash/trash.js';
+import type { Trash } from '../trash/trash.js';
 import { messageOf } from './file-mover.js';
 import { stateOf } from './file-states.js';
 import { Intents } from './intents.js';
@@ -96,7 +97,8 @@ export class DeleteHandlers {
       throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
         current: record,
       });
-    return this.asides.noted([{ nodeId: record.node_id, path: record.path }], (noted) =>
+    const { node_id: nodeId, path } = record;
+    return this.asides.noted([{ nodeId, path, sha256: seen.sha256 }], (noted) =>
       this.carryOut(at, { seen, noted, ...deletion }),
     );
   }
@@ -106,7 +108,7 @@ export class DeleteHandlers {
     const id = newId();
     const intent = { id, file_id: record.id, kind: 'delete' as const, to_node_id: null, to_path: null };
     await this.intents.note([intent], envelope);
-    let kept: Kept | null = null;
+    let kept: TrashRow | null = null;
     try {
       kept = await this.trash.keep(at, { nodeId: record.node_id, fileId: record.id, reason: 'deleted', seen });
       await this.removeKept(at, kept, deletion);
@@ -115,16 +117,16 @@ export class DeleteHandlers {
       const stuck = await this.takeBack(at, kept, error);
       await this.intents.settle([{ id, error: stuck === null ? null : messageOf(stuck) }]);
       if (stuck === null) throw error;
-      return { trashId: kept?.entry.id ?? null, stuck };
+      return { trashId: kept?.id ?? null, stuck };
     }
     await this.intents.settle([{ id, error: null }]);
     await removeEmptyFolders(at);
-    return { trashId: kept.entry.id, stuck: null };
+    return { trashId: kept.id, stuck: null };
   }
 
-  private removeKept(at: MirrorPath, { entry }: Kept, { seen, noted }: Prepared): Promise<void> {
+  private removeKept(at: MirrorPath, kept: TrashRow, { seen, noted }: Prepared): Promise<void> {
     return this.asides.run((asides) => {
-      asides.keptAt(at, this.trash.pathOf(entry));
+      asides.keptAt(at, this.trash.pathOf(kept));
       return removeFile(at, seen, asides);
     }, noted);
   }
@@ -138,15 +140,15 @@ export class DeleteHandlers {
   }
 
   /** Answers null when all is as before, else the error that left a deletion half done. */
-  private async takeBack(at: MirrorPath, kept: Kept | null, error: unknown): Promise<unknown> {
+  private async takeBack(at: MirrorPath, kept: TrashRow | null, error: unknown): Promise<unknown> {
     if (!kept) return null;
     try {
       const now = await locate(at.mirrorRoot, at.path);
-      if (!now.exists) await putFrom(this.trash.pathOf(kept.entry), now);
+      if (!now.exists) await putFrom(this.trash.pathOf(kept), now);
       await this.trash.withdraw(kept, now);
       return null;
     } catch (reason) {
-      this.parts.logger.warn({ err: reason, trash: kept.entry.id }, 'a deletion could not be taken back');
+      this.parts.logger.warn({ err: reason, trash: kept.id }, 'a deletion could not be taken back');
       return error;
     }
   }

@@ -22,9 +22,9 @@ import {
 } from '../paths/index.js';
 import { fileNotFound } from '../records/file-service.js';
 import type { FileDelta, SeenContent } from '../records/tracked-files.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
-import { type Kept, Trash } from '../trash/trash.js';
+import { Trash } from '../trash/trash.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** A path of a node whose content is to be written. */
@@ -124,13 +124,13 @@ export class FileChanges {
     if (staged.content.seen.sha256 === current.sha256)
       return this.enter({ nodeId, path, seen: before }, options, () => Promise.resolve());
     // Once for the change, and once more in case that it is taken back.
-    const place = { nodeId, path };
+    const place = { nodeId, path, sha256: current.sha256 };
     return this.asides.noted([place, place], async (noted) => {
       const kept = await this.trash.keep(at, { nodeId, fileId: record?.id ?? null, reason: 'replaced', seen: current });
       let seen: SeenContent;
       try {
         seen = await this.asides.run((asides) => {
-          asides.keptAt(at, this.trash.pathOf(kept.entry));
+          asides.keptAt(at, this.trash.pathOf(kept));
           return staged.commit({ replaces: { expected: current, asides } });
         }, noted);
       } catch (error) {
@@ -171,13 +171,13 @@ export class FileChanges {
     }, noted);
   }
 
-  private async takeBack(kept: Kept, at: MirrorPath, expected: SeenContent, noted: NotedAsides): Promise<void> {
+  private async takeBack(kept: TrashRow, at: MirrorPath, expected: SeenContent, noted: NotedAsides): Promise<void> {
     await this.asides.run(async (asides) => {
-      await putBack(this.trash.pathOf(kept.entry), at, { expected, asides });
+      await putBack(this.trash.pathOf(kept), at, { expected, asides });
       asides.discard(at);
     }, noted);
     await this.trash.withdraw(kept, at);
-    const file = this.parts.store.fileAt(kept.entry.nodeId, pathKey(at.path));
+    const file = this.parts.store.fileAt(kept.nodeId, pathKey(at.path));
     // The content is the old one in a new file: the next scan looks at it again.
     if (file) this.parts.store.changeFiles({ put: [{ ...file, stamp: null, inode: null }] });
   }

@@ -185,9 +185,9 @@ export function messageOf(error: unknown): string {
   return error instanceof ServiceError ? error.message : 'An unexpected error on this device.';
 }
 
-/** Where a file may be taken from its name by a move, or by taking it back. */
+/** Where a file may be taken from its name: by a move, by one more to another volume, and by taking it back. */
 function placesOf({ file, toNodeId, path }: PlannedMove): AsidePlace[] {
-  return [file, { nodeId: toNodeId, path }];
+  return [file, file, { nodeId: toNodeId, path, sha256: file.sha256 }];
 }
 
 function deltasOf({ file, toNodeId, path, expectedVersion }: PlannedMove, seen: SeenContent): FileDelta[] {

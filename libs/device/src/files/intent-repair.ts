@@ -147,8 +147,9 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
   private async repairDelete(intent: FileIntent, record: FileRecord): Promise<void> {
     const mirror = this.parts.store.mirror(intent.node_id);
     if (!mirror || record.path !== intent.from_path) return;
-    const entry = this.parts.store.trashOfFile(record.id).find(({ reason }) => reason === 'deleted');
-    if (!entry) return;
+    const found = this.parts.store.trashOfFile(record.id).find(({ reason }) => reason === 'deleted');
+    if (!found) return;
+    const entry = await this.asides.trash.current(found);
     const at = await locate(mirror.path, intent.from_path);
     const there = await seenAt(at);
     // What lies there under the same content is the file itself; another content is another file, and the copy stays.
@@ -167,20 +168,20 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     const ends = await endsOf(from, to);
     const isOurs = (seen: SeenContent): boolean =>
       seen.sha256 === intent.sha256 || (ends.isOneVolume && isSameInode(seen.inode, plan.file.inode));
-    if (isRecordAt(record, intent)) return this.finishDisk({ plan, from, to, ends, isOurs });
+    if (isRecordAt(record, intent)) return this.finishDisk({ intent, plan, from, to, ends, isOurs });
     if (record.path !== intent.from_path || record.node_id !== intent.node_id) return;
     const { source, target } = ends;
     if (!target || !isOurs(target) || this.isTracked(plan)) return;
     if (source && !ends.same) return;
-    if (source) await this.removeMoved(from, source, to);
+    if (source) await this.removeMoved(intent, { from, source, to });
     await this.mover.record([{ move: plan, seen: target }], BY);
     await removeEmptyFolders(from);
   }
 
   /** The record is at the target already: so is the file to be. */
-  private async finishDisk({ plan, from, to, ends, isOurs }: Interrupted): Promise<void> {
+  private async finishDisk({ intent, plan, from, to, ends, isOurs }: Interrupted): Promise<void> {
     const { source, target, same } = ends;
-    if (source && target && same) await this.removeMoved(from, source, to);
+    if (source && target && same) await this.removeMoved(intent, { from, source, to });
     if (source && !target && isOurs(source)) await this.asides.run((asides) => moveFile(from, to, { asides }));
     const there = await seenAt(await locate(plan.toRoot, plan.path));
     if (!there) return;
@@ -189,11 +190,14 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     await removeEmptyFolders(from);
   }
 
-  private removeMoved(from: MirrorPath, source: SeenContent, { absolute }: MirrorPath): Promise<void> {
-    return this.asides.run((asides) => {
-      asides.keptAt(from, absolute);
-      return removeFile(from, source, asides);
-    });
+  private removeMoved({ node_id: nodeId }: FileIntent, { from, source, to }: Left): Promise<void> {
+    const { sha256 } = source;
+    return this.asides.noted([{ nodeId, path: from.path, sha256 }], (noted) =>
+      this.asides.run((asides) => {
+        asides.keptAt(from, to.absolute);
+        return removeFile(from, source, asides);
+      }, noted),
+    );
   }
 
   private isTracked({ toNodeId, path, file }: PlannedMove): boolean {
@@ -212,7 +216,15 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
   }
 }
 
+/** What a move left at its old place. */
+interface Left {
+  readonly from: MirrorPath;
+  readonly source: SeenContent;
+  readonly to: MirrorPath;
+}
+
 interface Interrupted {
+  readonly intent: FileIntent;
   readonly plan: PlannedMove;
   readonly from: MirrorPath;
   readonly to: MirrorPath;

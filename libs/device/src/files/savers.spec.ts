@@ -17,9 +17,11 @@ import {
   writeFile,
 } from '@workspace-graph/contracts';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
+import { AsideFiles } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
 import type { Burst } from './saver.fixture.js';
 
+const DAY_MS = 24 * 60 * 60_000;
 const ROUNDS = Number(process.env['SVC_SAVER_ROUNDS'] ?? 40);
 const SEED = Number(process.env['SVC_SAVER_SEED'] ?? 1);
 /** At most in one burst. */
@@ -106,6 +108,8 @@ async function storm(
     usualUs = (usualUs * 9 + us) / 10;
     if (code !== null) refused += 1;
     const paths = [file.path, ...besides(path)];
+    // What is saved into a file that was taken away is in the trash a day later.
+    await device.module.get(AsideFiles).sweep(Date.now() + 2 * DAY_MS);
     if (whereIs(last, paths) === null) lost.push(`${round} ${kind} ${code}`);
     left.push(...(await namesAside(paths)));
     await tidy(paths);

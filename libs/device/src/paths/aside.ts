@@ -4,7 +4,10 @@ import { HeldFolder, MAKE_FLAGS } from './held-folder.js';
 import { locate, type MirrorPath } from './mirror-path.js';
 
 /** What disks answer that know no hard links. */
-export const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']);
+
+/** Where one disk ends, or where it knows no hard links. */
+export const OTHER_DISK = new Set(['EXDEV', ...NO_LINKS]);
 
 const TAKEN = new Set(['EEXIST', 'ENOTEMPTY', 'ENOTDIR', 'EISDIR']);
 const ASIDE = '.svc-aside-';

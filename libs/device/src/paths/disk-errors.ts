@@ -10,6 +10,11 @@ export function diskCode(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }
 
+/** Whether a disk has no room, or not for this person. */
+export function isFull(error: unknown): boolean {
+  return FULL.has(diskCode(error) ?? '');
+}
+
 /** Whether the file system says that there is nothing under a name. */
 export function isAbsent(error: unknown): boolean {
   const code = diskCode(error);

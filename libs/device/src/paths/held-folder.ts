@@ -1,7 +1,8 @@
-import { constants, existsSync } from 'node:fs';
+import { type BigIntStats, constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ServiceError } from '@workspace-graph/contracts';
+import { fileNotFound } from '../records/file-service.js';
 import { diskCode, isAbsent, occupied } from './disk-errors.js';
 import { folderGone, type MirrorPath, throughLink, twinIn } from './mirror-path.js';
 
@@ -141,3 +142,20 @@ export class HeldFolder implements AsyncDisposable {
 export const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
 /** Flags with which a file is made that must not be there. */
 export const MAKE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+
+/** What lies under the last name of a path. @throws ServiceError FILE_NOT_FOUND for anything but a file */
+export async function mustBeFile(at: MirrorPath, folder: HeldFolder): Promise<BigIntStats> {
+  const found = await statOrNull(folder.at(at.names.at(-1) ?? ''));
+  if (!found?.isFile()) throw fileNotFound({ path: at.path });
+  return found;
+}
+
+/** What lies at a path, a link as itself; null for nothing. */
+export async function statOrNull(path: string): Promise<BigIntStats | null> {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}

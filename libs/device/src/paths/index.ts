@@ -11,9 +11,9 @@ export {
   seenUnderNewName,
 } from './content.js';
 export { diskError } from './disk-errors.js';
+export { type KeptContent, keepAs } from './keep.js';
 export { locate, type MirrorPath, occupantOf } from './mirror-path.js';
 export {
-  keepAs,
   moveFile,
   putBack,
   putFrom,

@@ -1,15 +1,15 @@
-import { constants } from 'node:fs';
-import { copyFile, link, lstat, open, rename, rmdir } from 'node:fs/promises';
+import { lstat, open, rename, rmdir } from 'node:fs/promises';
 import { ServiceError } from '@workspace-graph/contracts';
 import { fileNotFound } from '../records/file-service.js';
 import type { SeenContent } from '../records/tracked-files.js';
-import { type Asides, asideName, bringBack, NO_LINKS, nameOrRename, type Taking, takeAside } from './aside.js';
+import { type Asides, asideName, bringBack, nameOrRename, OTHER_DISK, type Taking, takeAside } from './aside.js';
 import { chunksOf, lastName, openForReading, readContent } from './content.js';
-import { diskCode, isAbsent, occupied, onDisk } from './disk-errors.js';
-import { HeldFolder } from './held-folder.js';
+import { diskCode, occupied, onDisk } from './disk-errors.js';
+import { HeldFolder, mustBeFile, statOrNull } from './held-folder.js';
 import { locate, type MirrorPath } from './mirror-path.js';
 import {
   changedMeanwhile,
+  copied,
   exchangeFile,
   isSame,
   mustBeFree,
@@ -18,9 +18,6 @@ import {
   removeIfThere,
   StagedFile,
 } from './write.js';
-
-/** Where one disk ends, or where it knows no hard links. */
-const OTHER_DISK = new Set(['EXDEV', ...NO_LINKS]);
 
 export interface MoveOptions {
   readonly asides: Asides;
@@ -95,21 +92,6 @@ export async function removeEmptyFolders({ mirrorRoot, path }: MirrorPath, keep 
   for (let depth = segments.length - 1; depth > Math.max(keep, 1); depth -= 1) {
     if (!(await removedEmpty(mirrorRoot, segments.slice(0, depth).join('/')))) return;
   }
-}
-
-/**
- * Gives a file of a mirror a second name outside of it, or copies it: where that is impossible, and where it has more
- * names already, under which its content may change. Nothing is overwritten. Answers whether it is a second name.
- */
-export async function keepAs(at: MirrorPath, path: string): Promise<boolean> {
-  return onDisk(at.path, async () => {
-    await using folder = await HeldFolder.of(at);
-    const { nlink } = await mustBeFile(at, folder);
-    const existing = folder.at(lastName(at));
-    if (nlink === 1n && (await isLinked(existing, path))) return true;
-    await copyOut(existing, path);
-    return false;
-  });
 }
 
 /**
@@ -222,34 +204,6 @@ async function copyFrom(path: string, at: MirrorPath): Promise<void> {
   await staged.commit();
 }
 
-async function copied(handle: Awaited<ReturnType<typeof open>>) {
-  const { atimeMs, mtimeMs, mode } = await handle.stat();
-  return { modified: { atimeMs, mtimeMs }, mode: mode & 0o777 };
-}
-
-async function isLinked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (OTHER_DISK.has(diskCode(error) ?? '')) return false;
-    throw error;
-  }
-}
-
-async function copyOut(from: string, to: string): Promise<void> {
-  try {
-    await copyFile(from, to, constants.COPYFILE_EXCL);
-    const { atime, mtime } = await lstat(from);
-    await using handle = await open(to, 'r+');
-    await handle.utimes(atime, mtime);
-    await handle.sync();
-  } catch (error) {
-    await removeIfThere(to);
-    throw error;
-  }
-}
-
 async function removedEmpty(mirrorRoot: string, path: string): Promise<boolean> {
   try {
     const at = await locate(mirrorRoot, path);
@@ -259,20 +213,5 @@ async function removedEmpty(mirrorRoot: string, path: string): Promise<boolean> 
   } catch {
     // A folder that is not empty, or not ours to remove, stays: that is what was asked for.
     return false;
-  }
-}
-
-async function mustBeFile(at: MirrorPath, folder: HeldFolder) {
-  const found = await statOrNull(folder.at(lastName(at)));
-  if (!found?.isFile()) throw fileNotFound({ path: at.path });
-  return found;
-}
-
-async function statOrNull(path: string) {
-  try {
-    return await lstat(path, { bigint: true });
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
   }
 }

@@ -167,7 +167,8 @@ export async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-async function fill(
+/** Writes a new file, to the disk. */
+export async function fill(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
   options: StageOptions,
@@ -181,10 +182,26 @@ async function fill(
     await writeWhole(handle, chunk);
   }
   options.signal?.throwIfAborted();
-  const { modified } = options;
+  const { modified, mode } = options;
+  if (mode !== undefined) await permit(handle, mode);
   if (modified) await handle.utimes(modified.atimeMs / 1_000, modified.mtimeMs / 1_000);
   await handle.sync();
   return { digest, found: await handle.stat({ bigint: true }) };
+}
+
+/** Options for a file that is to look like an open one. */
+export async function copied(handle: FileHandle): Promise<StageOptions> {
+  const { atimeMs, mtimeMs, mode } = await handle.stat();
+  return { modified: { atimeMs, mtimeMs }, mode: mode & 0o777 };
+}
+
+/** Gives a file all of these permissions, also those that new files are not given by themselves. */
+async function permit(handle: FileHandle, mode: number): Promise<void> {
+  if ((Number((await handle.stat()).mode) & 0o777) === mode) return;
+  await handle.chmod(mode).catch((error: unknown) => {
+    // Disks without permissions have none to give.
+    if (diskCode(error) !== 'EPERM' && diskCode(error) !== 'ENOTSUP') throw error;
+  });
 }
 
 async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {

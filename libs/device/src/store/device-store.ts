@@ -50,6 +50,8 @@ export interface TrashRow {
   readonly reason: 'deleted' | 'replaced';
   readonly sha256: string;
   readonly sizeBytes: number;
+  /** Null for a copy. Else the bytes are the file itself, and `sha256` holds while its `editOf` is this one. */
+  readonly edit: string | null;
   readonly trashedAt: string;
 }
 
@@ -269,9 +271,10 @@ export class DeviceStore {
     return this.sqlite.all('SELECT * FROM trash WHERE trashed_at < ?', time).map(trashOf);
   }
 
+  /** Adds an entry, or tells it anew. */
   putTrash(row: TrashRow): void {
     this.sqlite.run(
-      'INSERT INTO trash (id, node_id, file_id, path, reason, sha256, size_bytes, trashed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO trash (id, node_id, file_id, path, reason, sha256, size_bytes, edit, trashed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       row.id,
       row.nodeId,
       row.fileId,
@@ -279,6 +282,7 @@ export class DeviceStore {
       row.reason,
       row.sha256,
       row.sizeBytes,
+      row.edit,
       row.trashedAt,
     );
   }
@@ -375,6 +379,7 @@ function trashOf(row: Row): TrashRow {
     reason: row['reason'] === 'replaced' ? 'replaced' : 'deleted',
     sha256: String(row['sha256']),
     sizeBytes: Number(row['size_bytes']),
+    edit: textOrNull(row['edit']),
     trashedAt: String(row['trashed_at']),
   };
 }

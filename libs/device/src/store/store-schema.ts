@@ -70,6 +70,9 @@ const STEPS: readonly string[] = [
     (SELECT key || CASE place WHEN 1 THEN '' ELSE char(1) || r.file_id END FROM refolded r WHERE r.file_id = file_state.file_id);
   DROP TABLE refolded;
   UPDATE OR REPLACE untracked SET path_key = path_key(path_key) WHERE path_key <> path_key(path_key);`,
+  `
+  ALTER TABLE asides ADD COLUMN sha256 TEXT;
+  ALTER TABLE trash ADD COLUMN edit TEXT;`,
 ];
 
 /**

@@ -1,24 +1,29 @@
 import type { BigIntStats } from 'node:fs';
-import { lstat, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { pathKey } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isAbsent } from '../paths/disk-errors.js';
+import { statOrNull } from '../paths/held-folder.js';
 import { type Asides, asideName, bringBackTo, locate, type MirrorPath, readContent } from '../paths/index.js';
 import type { AsideRow } from '../store/aside-store.js';
+import type { TrashRow } from '../store/device-store.js';
 import { TakenAside } from './taken-aside.js';
 import { Trash } from './trash.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
+/** Within our own folder. */
+const FOLDER = 'aside';
 
 /** Where a file lies that is about to be changed. */
 export interface AsidePlace {
   readonly nodeId: string;
   /** Within the node. */
   readonly path: string;
+  /** Content that is to be kept elsewhere by the time the change is done. */
+  readonly sha256?: string;
 }
 
 /** Rows that were noted before and not taken yet, by node and path: one for each time a file is taken from there. */
@@ -32,8 +37,9 @@ interface Settling {
 
 /**
  * Files that a change took from their names, see `Asides`. A change that fails gives them back, or leaves them to the
- * trash where their names are taken by then. After one that is carried out, what is kept elsewhere goes at once, and
- * anything else in a day: a program that had it open may save into it until then.
+ * trash where their names are taken by then. After one that is carried out, what lies elsewhere too goes at once, and
+ * anything else in a day: a program that had it open may save into it until then. Until then it lies in our own folder, or
+ * where that is on another disk in the root of its mirror.
  */
 @Injectable()
 export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -41,8 +47,8 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   private sweeping: Promise<void> = Promise.resolve();
   /** Rows of files that are gone; removed with the next ones that are noted. */
   private readonly finished = new Set<string>();
-  /** Rows of files that lie in the root by now, for which the registry had no room. */
-  private readonly moved = new Map<string, AsideRow>();
+  /** Rows of files whose change is done; written with the next ones that are noted. */
+  private readonly done = new Map<string, AsideRow>();
 
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
@@ -58,7 +64,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.sweeping;
-    this.forget(new Map());
+    this.flush();
   }
 
   /**
@@ -78,15 +84,16 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /**
-   * Notes in one write that all these may be taken aside by calls of `run` within the work, and forgets it afterwards.
-   * What undoing will need is noted with it: the disk of the registry may be full by then.
+   * Notes in one write that all these may be taken aside by calls of `run` within the work. What undoing will need is noted
+   * with it: the disk of the registry may be full by then. What became of them is noted with the next ones; until then
+   * the disk tells it.
    */
   async noted<T>(places: readonly AsidePlace[], work: (noted: NotedAsides) => Promise<T>): Promise<T> {
     const noted = this.note(places);
     try {
       return await work(noted);
     } finally {
-      this.forget(noted);
+      for (const { id } of [...noted.values()].flat()) this.finished.add(id);
     }
   }
 
@@ -94,23 +101,24 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   async recover(): Promise<void> {
     for (const row of this.parts.store.asides.all())
       if (!row.isDone) await this.trySettle(row, { isDone: false, isKept: () => Promise.resolve(false) });
-    this.forget(new Map());
+    this.flush();
   }
 
   /** Removes what was taken aside more than a day ago, unless somebody saved into it: that goes to the trash. */
   async sweep(nowMs: number): Promise<void> {
+    this.flush();
     const isDue = ({ isDone, takenAt }: AsideRow): boolean => isDone && Date.parse(takenAt) < nowMs - DAY_MS;
     for (const row of this.parts.store.asides.all().filter(isDue))
       await this.parts.locks.run([row.nodeId], () => this.tryEnd(row));
-    this.forget(new Map());
+    this.flush();
   }
 
   private note(places: readonly AsidePlace[]): NotedAsides {
     const takenAt = new Date().toISOString();
-    const rows = places.map(({ nodeId, path }): AsideRow => {
+    const rows = places.map(({ nodeId, path, sha256 = null }): AsideRow => {
       const file = this.parts.store.fileAt(nodeId, pathKey(path));
       const fileId = file?.path === path ? file.fileId : null;
-      return { id: newId(), nodeId, fileId, path, isDone: false, takenAt };
+      return { id: newId(), nodeId, fileId, path, sha256, isDone: false, takenAt };
     });
     this.write(rows);
     const noted: NotedAsides = new Map();
@@ -118,9 +126,8 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
     return noted;
   }
 
-  /** Forgets those that no change took; later, when the registry cannot be written now. */
-  private forget(noted: NotedAsides): void {
-    for (const { id } of [...noted.values()].flat()) this.finished.add(id);
+  /** Notes what became of them; later, when the registry cannot be written now. */
+  private flush(): void {
     try {
       this.write([]);
     } catch (error) {
@@ -129,10 +136,10 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   private write(noted: readonly AsideRow[]): void {
-    const done = { put: [...this.moved.values()], remove: [...this.finished] };
-    this.parts.store.asides.change({ ...done, put: [...done.put, ...noted] });
-    for (const { id } of done.put) this.moved.delete(id);
-    for (const id of done.remove) this.finished.delete(id);
+    const [put, remove] = [[...this.done.values()], [...this.finished]];
+    this.parts.store.asides.change({ put: [...put, ...noted], remove });
+    for (const { id } of put) this.done.delete(id);
+    for (const id of remove) this.finished.delete(id);
   }
 
   private takeNoted(noted: NotedAsides, { mirrorRoot, path }: MirrorPath): AsideRow {
@@ -165,38 +172,54 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
     if (!aside) return this.isGone(row, root);
     if (!isDone && (await bringBackTo(aside, row.path))) return true;
     if (await isKept(await lstat(aside.absolute, { bigint: true }))) return removed(aside);
-    if (!isDone && (await this.keep(aside, row))) return removed(aside);
-    await rename(aside.absolute, join(aside.mirrorRoot, asideName(row.id)));
-    this.moved.set(row.id, { ...row, isDone: true });
-    this.write([]);
+    const entry = isDone ? null : await this.keep(aside, row);
+    if (entry && entry.edit !== null) return removed(aside);
+    await this.park(aside, row);
+    this.done.set(row.id, { ...row, isDone: true, sha256: entry?.sha256 ?? row.sha256 });
     return false;
   }
 
-  /** Whether it does not lie in the root either, where it came to before that could be noted. */
+  /** Whether it does not lie where it stays for a day either, to where it came before that could be noted. */
   private async isGone(row: AsideRow, root: string | null): Promise<boolean> {
-    if (!(await find(root, asideName(row.id)))) return true;
-    this.moved.set(row.id, { ...row, isDone: true });
+    if (!(await this.parked(row, root))) return true;
+    this.done.set(row.id, { ...row, isDone: true });
     return false;
   }
 
-  /** Puts it into the trash. Answers whether it lies there itself, and not as a copy. */
-  private async keep(aside: MirrorPath, { nodeId, fileId, path }: AsideRow): Promise<boolean> {
-    const seen = await readContent(aside);
-    const kept = await this.trash.keep(aside, { nodeId, fileId, path, reason: 'replaced', seen });
-    return kept.isSameFile;
+  private async park({ absolute, mirrorRoot }: MirrorPath, { id }: AsideRow): Promise<void> {
+    try {
+      await mkdir(join(this.own, FOLDER), { recursive: true, mode: 0o700 });
+      await rename(absolute, join(this.own, FOLDER, id));
+    } catch {
+      // Our own folder is on another disk, or cannot be written.
+      await rename(absolute, join(mirrorRoot, asideName(id)));
+    }
+  }
+
+  private async parked({ id }: AsideRow, root: string | null): Promise<MirrorPath | null> {
+    return (await find(this.own, posix.join(FOLDER, id))) ?? (await find(root, asideName(id)));
+  }
+
+  /** Puts it into the trash. */
+  private keep(aside: MirrorPath, { nodeId, fileId, path }: AsideRow): Promise<TrashRow> {
+    return this.trash.keep(aside, { nodeId, fileId, path, reason: 'replaced', seen: null });
   }
 
   private async tryEnd(row: AsideRow): Promise<void> {
     try {
-      const aside = await find(this.rootOf(row), asideName(row.id));
+      const aside = await this.parked(row, this.rootOf(row));
       if (aside) {
-        if (!this.parts.store.asides.isKept((await readContent(aside)).sha256)) await this.keep(aside, row);
+        if ((await readContent(aside)).sha256 !== row.sha256) await this.keep(aside, row);
         await removed(aside);
       }
       this.finished.add(row.id);
     } catch (error) {
       this.warn(row, error);
     }
+  }
+
+  private get own(): string {
+    return this.parts.settings.own;
   }
 
   private rootOf({ nodeId }: AsideRow): string | null {
@@ -208,7 +231,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   }
 }
 
-function keyOf({ nodeId, path }: AsidePlace): string {
+function keyOf({ nodeId, path }: Omit<AsidePlace, 'sha256'>): string {
   return `${nodeId}/${path}`;
 }
 
@@ -226,13 +249,4 @@ async function removed({ absolute }: MirrorPath): Promise<true> {
 
 function isOneFile(one: BigIntStats, other: BigIntStats | null): boolean {
   return other !== null && one.ino === other.ino && one.dev === other.dev;
-}
-
-async function statOrNull(path: string): Promise<BigIntStats | null> {
-  try {
-    return await stat(path, { bigint: true });
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
 }

@@ -51,7 +51,7 @@ export class TrashHandlers {
       isLast = rows.length < LIMITS.listMax;
       for (const row of rows) {
         const place = places.get(row.nodeId);
-        if (place) items.push(this.tell(row, place));
+        if (place) items.push(this.tell(await this.trash.current(row), place));
       }
     }
     const shown = items.slice(0, limit);
@@ -68,7 +68,7 @@ export class TrashHandlers {
     const row = await this.folders.writable(entry.nodeId, envelope);
     const target = path === undefined ? entry.path : checkedPath(path, 'path', { portable: true }).path;
     const fileId = await this.parts.locks.run([entry.nodeId], () =>
-      this.asides.noted([{ nodeId: entry.nodeId, path: target }], async (noted) => {
+      this.asides.noted([{ nodeId: entry.nodeId, path: target, sha256: entry.sha256 }], async (noted) => {
         sameFolder(this.parts, row);
         if (!this.parts.store.trashEntry(trash_id)) throw notInTrash(trash_id);
         const at = await locate(row.path, target);

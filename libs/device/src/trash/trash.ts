@@ -4,7 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import { newId, syncFolder } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { isAbsent } from '../paths/disk-errors.js';
-import { keepAs, type MirrorPath } from '../paths/index.js';
+import { editOf, keepAs, locate, type MirrorPath, readContent, stampOf } from '../paths/index.js';
 import type { SeenContent } from '../records/tracked-files.js';
 import type { TrashRow } from '../store/device-store.js';
 
@@ -18,21 +18,15 @@ export interface Discarded {
   readonly nodeId: string;
   readonly fileId: string | null;
   readonly reason: TrashRow['reason'];
-  readonly seen: SeenContent;
+  /** What the file held a moment ago, so that it need not be read once more; null where nobody knows. */
+  readonly seen: SeenContent | null;
   /** Where it lay within the node, when it lies aside by now. */
   readonly path?: string;
 }
 
-/** An entry that was just made. */
-export interface Kept {
-  readonly entry: TrashRow;
-  /** Whether its bytes are the file itself under another name, and no copy. */
-  readonly isSameFile: boolean;
-}
-
 /**
  * Content that was deleted or replaced on this device: the bytes under `.svc/trash`, one row each in the registry. First
- * come the bytes and go the rows, so that no entry ever stands for bytes that are not there.
+ * come the bytes and go the rows, so that no entry ever stands for bytes that are not there, or not all there.
  */
 @Injectable()
 export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -71,25 +65,40 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
   }
 
   /** Keeps what lies at a path; it stays there too. Call it while the node is locked. @throws ServiceError STORAGE_FULL */
-  async keep(at: MirrorPath, { nodeId, fileId, reason, seen, path = at.path }: Discarded): Promise<Kept> {
+  async keep(at: MirrorPath, { nodeId, fileId, reason, seen, path = at.path }: Discarded): Promise<TrashRow> {
     const id = newId();
-    const { sha256, sizeBytes } = seen;
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const isSameFile = await keepAs(at, this.pathOf({ id }));
+    const { sha256, sizeBytes, edit } = await keepAs(at, this.pathOf({ id }), seen);
     await syncFolder(this.folder);
-    const entry = { id, nodeId, fileId, path, reason, sha256, sizeBytes, trashedAt: new Date().toISOString() };
+    const entry = { id, nodeId, fileId, path, reason, sha256, sizeBytes, edit, trashedAt: new Date().toISOString() };
     try {
       this.parts.store.putTrash(entry);
     } catch (error) {
       await rm(this.pathOf(entry), { force: true });
       throw error;
     }
-    return { entry, isSameFile };
+    return entry;
+  }
+
+  /** An entry as it is now: the bytes of one that is no copy may have been written since. */
+  async current(row: TrashRow): Promise<TrashRow> {
+    if (row.edit === null) return row;
+    try {
+      const at = await locate(this.folder, row.id);
+      if (editOf(stampOf(await lstat(at.absolute, { bigint: true }))) === row.edit) return row;
+      const { sha256, sizeBytes, stamp } = await readContent(at);
+      const now = { ...row, sha256, sizeBytes, edit: editOf(stamp ?? '') };
+      if (this.parts.store.trashEntry(row.id)) this.parts.store.putTrash(now);
+      return now;
+    } catch (error) {
+      this.parts.logger.warn({ err: error, trash: row.id }, 'an entry of the trash could not be read again');
+      return row;
+    }
   }
 
   /** Takes an entry back whose file was to stay where it lay. When that is not there any more, the entry stays. */
-  async withdraw({ entry, isSameFile }: Kept, { absolute }: MirrorPath): Promise<void> {
-    if (!isSameFile || (await isOneFile(this.pathOf(entry), absolute))) await this.discard(entry);
+  async withdraw(entry: TrashRow, { absolute }: MirrorPath): Promise<void> {
+    if (entry.edit === null || (await isOneFile(this.pathOf(entry), absolute))) await this.discard(entry);
   }
 
   /** Removes an entry with its bytes; later, when the registry cannot be written now. */

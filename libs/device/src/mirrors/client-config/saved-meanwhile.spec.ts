@@ -126,15 +126,16 @@ describe('what another program saves in the same instant [mirrors.client-config.
   it('may come a moment later still: what an entry was added to is kept for a day', async () => {
     await writeFile(join(folder, CLAUDE), OTHER);
     await states();
-    const asides = (await readdir(folder)).filter((name) => name.startsWith('.svc-aside-'));
-    expect(await Promise.all(asides.map(text))).toEqual([OTHER]);
+    const asides = await readdir(join(device.root, '.svc/aside'));
+    const texts = asides.map((name) => readFile(join(device.root, '.svc/aside', name), 'utf8'));
+    expect(await Promise.all(texts)).toEqual([OTHER]);
   });
 
   it('is not waited for in files that are ours altogether', async () => {
     await states();
     port = 5022;
     expect(await states()).toMatchObject({ [CLAUDE]: 'written', '.codex/config.toml': 'written' });
-    const names = await readdir(folder, { recursive: true });
-    expect(names.filter((name) => name.includes('.svc-aside-'))).toEqual([]);
+    const names = await readdir(device.root, { recursive: true });
+    expect(names.filter((name) => name.includes('aside'))).toEqual([]);
   });
 });
