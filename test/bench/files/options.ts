@@ -15,7 +15,7 @@ Measures a device: a first scan beside find and sha256sum, a scan that finds not
 are registered, memory, and searching in documents beside grep on the same tree. Prints one table.
 
   --count N       files that are scanned, default 50000; 0 leaves scanning out
-  --documents N   documents that are indexed and searched, default 10000; 0 leaves searching out
+  --documents N   documents that are indexed and searched, default 50000; 0 leaves searching out
   --edits N       edits of one file, default 50
   --searches N    default 300
   --records KIND  where records are kept: memory measures the device alone; postgres measures with the file service and a
@@ -50,7 +50,7 @@ function parse(args: readonly string[]) {
       options: {
         files: { type: 'boolean' },
         count: { type: 'string', default: '50000' },
-        documents: { type: 'string', default: '10000' },
+        documents: { type: 'string', default: '50000' },
         edits: { type: 'string', default: '50' },
         searches: { type: 'string', default: '300' },
         records: { type: 'string', default: 'memory' },

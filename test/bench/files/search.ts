@@ -2,14 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Test } from '@nestjs/testing';
 import { InProcessBus } from '@workspace-graph/bus';
 import { type Envelope, type OutputOf, SECTIONS, searchFiles } from '@workspace-graph/contracts';
 import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import type { DeviceParts } from '../../../libs/device/src/device-parts.js';
-import type { FileDelta } from '../../../libs/device/src/records/tracked-files.js';
 import { residentMB } from '../memory.js';
 import { SearchCorpus, writeCorpus } from './search-corpus.js';
 
@@ -26,11 +25,19 @@ export interface FileSearchOptions {
 export interface FileSearchFigures {
   readonly documents: number;
   readonly megabytes: number;
+  /** From the registration of the last file until all are searchable. */
   readonly indexSeconds: number;
+  /** For which processors were busy meanwhile. */
+  readonly indexCpuSeconds: number;
   readonly indexMegabytes: number;
   /** Longest time for which the main thread did nothing else, while the index was built. */
   readonly longestBlockMs: number;
-  readonly residentMB: { readonly before: number; readonly built: number; readonly resting: number };
+  readonly residentMB: {
+    readonly before: number;
+    readonly peak: number;
+    readonly built: number;
+    readonly resting: number;
+  };
   readonly searchP50Ms: number;
   readonly searchP99Ms: number;
   readonly grepP50Ms: number;
@@ -71,7 +78,8 @@ interface OpenDevice {
   readonly root: string;
   readonly parts: DeviceParts;
   readonly folders: ReadonlyMap<string, string>;
-  track(nodeId: string): Promise<void>;
+  /** Registers all files. */
+  track(): Promise<void>;
   indexed(): Promise<void>;
   search(query: string): Promise<OutputOf<typeof searchFiles>>;
   close(): Promise<void>;
@@ -85,8 +93,7 @@ async function openDevice(root: string): Promise<OpenDevice> {
   );
   const { FileIndexer } =
     await built<typeof import('../../../libs/device/src/search/file-indexer.js')>('search/file-indexer.js');
-  const { locate, readContent } =
-    await built<typeof import('../../../libs/device/src/paths/index.js')>('paths/index.js');
+  const { Scanner } = await built<typeof import('../../../libs/device/src/scan/scanner.js')>('scan/scanner.js');
   const own = join(root, '.svc');
   await mkdir(own, { recursive: true });
   const logger = createLogger({ process: 'bench', level: 'error' });
@@ -129,15 +136,8 @@ async function openDevice(root: string): Promise<OpenDevice> {
     root,
     parts,
     folders,
-    track: async (nodeId) => {
-      const folder = folders.get(nodeId) ?? '';
-      const deltas: FileDelta[] = [];
-      for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile()) continue;
-        const path = relative(folder, join(entry.parentPath, entry.name));
-        deltas.push({ kind: 'register', path, seen: await readContent(await locate(folder, path)) });
-      }
-      await parts.files.apply(nodeId, deltas, { action: 'scan', asker: null, strict: false });
+    track: async () => {
+      await Promise.all([...folders.keys()].map((nodeId) => application.get(Scanner).reconcile(nodeId, 'all')));
     },
     indexed: () => application.get(FileIndexer).whenIdle(),
     search: async (query) =>
@@ -158,14 +158,18 @@ async function measure(device: OpenDevice, options: FileSearchOptions): Promise<
   const { documents: wanted, archive } = options;
   const documents = await writeCorpus([...device.folders.values()], { corpus, documents: wanted, archive });
   const before = resident();
-  for (const nodeId of device.folders.keys()) await device.track(nodeId);
+  await device.track();
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const startedMs = performance.now();
+  const busy = process.cpuUsage();
+  const peak = new PeakMemory();
   await device.indexed();
   const indexSeconds = (performance.now() - startedMs) / 1_000;
+  const { user, system } = process.cpuUsage(busy);
   delay.disable();
   const builtMB = resident();
+  const peakMB = peak.end();
   const searched = await searchAll(device, corpus, options.searches);
   const grepped = await grepAll(device.root, searched.queries.filter((query) => !query.includes(' ')).slice(0, GREPS));
   await new Promise((resolve) => setTimeout(resolve, options.restMs));
@@ -173,9 +177,10 @@ async function measure(device: OpenDevice, options: FileSearchOptions): Promise<
     documents,
     megabytes: await sizeMB(device.root),
     indexSeconds,
+    indexCpuSeconds: (user + system) / 1e6,
     indexMegabytes: (await stat(join(device.root, '.svc', 'search.db'))).size / 2 ** 20,
     longestBlockMs: delay.max / 1e6,
-    residentMB: { before, built: builtMB, resting: resident() },
+    residentMB: { before, peak: peakMB, built: builtMB, resting: resident() },
     searchP50Ms: percentile(searched.tookMs, 0.5),
     searchP99Ms: percentile(searched.tookMs, 0.99),
     grepP50Ms: percentile(grepped.tookMs, 0.5),
@@ -234,6 +239,19 @@ async function sizeMB(root: string): Promise<number> {
 
 function resident(): number {
   return residentMB([{ name: 'device', pid: process.pid }]).get('device') ?? process.memoryUsage().rss / 2 ** 20;
+}
+
+/** What this process held at most, looked at five times a second. */
+class PeakMemory {
+  private mostMB = resident();
+  private readonly timer = setInterval(() => {
+    this.mostMB = Math.max(this.mostMB, process.memoryUsage.rss() / 2 ** 20);
+  }, 200);
+
+  end(): number {
+    clearInterval(this.timer);
+    return this.mostMB;
+  }
 }
 
 function percentile(values: readonly number[], share: number): number {

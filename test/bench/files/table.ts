@@ -24,6 +24,8 @@ interface Row {
 const MOST_OF_FIRST = 1.5;
 const MOST_OF_UNCHANGED = 2;
 const MOST_MEGABYTES = 250;
+const MANY_DOCUMENTS = 50_000;
+const MOST_INDEX_SECONDS = 60;
 const COLUMNS = ['what', 'device', 'beside', 'ratio', 'target', ''];
 
 /** Figures of a device as a Markdown table, with what they were measured on. */
@@ -87,10 +89,22 @@ function searchRows(figures: FileSearchFigures): Row[] {
       ratio: `${(figures.searchP50Ms / figures.grepP50Ms).toFixed(3)}×`,
     },
     { what: 'search, p99', value: `${figures.searchP99Ms.toFixed(1)} ms` },
-    { what: `index of ${documents} documents, built in`, value: `${figures.indexSeconds.toFixed(1)} s` },
+    indexRow(figures),
+    { what: 'memory meanwhile, at most', value: `${figures.residentMB.peak.toFixed(0)} MB` },
     { what: 'index on disk', value: `${figures.indexMegabytes.toFixed(0)} MB for ${figures.megabytes.toFixed(0)} MB` },
     { what: 'longest wait for the main thread meanwhile', value: `${figures.longestBlockMs.toFixed(0)} ms` },
   ];
+}
+
+/** From the registration of the last document until all are searchable: within a minute for 50,000. */
+function indexRow({ documents, indexSeconds, indexCpuSeconds }: FileSearchFigures): Row {
+  return {
+    what: `index of ${documents.toLocaleString('en-US')} documents, after they were registered`,
+    value: `${indexSeconds.toFixed(1)} s, ${indexCpuSeconds.toFixed(1)} s CPU`,
+    ...(documents >= MANY_DOCUMENTS && {
+      verdict: { target: `< ${MOST_INDEX_SECONDS} s`, reached: indexSeconds < MOST_INDEX_SECONDS },
+    }),
+  };
 }
 
 function cells({ what, value, beside = '', ratio = '', verdict }: Row): string[] {

@@ -1,14 +1,13 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { ServiceError } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
-import { locate, openForReading, timesOf } from '../paths/index.js';
+import { timesOf } from '../paths/index.js';
 import type { FilesChanged } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
-import type { NotedFile, ReadFile } from './index/index-messages.js';
+import { FileTexts, type Lane, type ReadText } from './file-texts.js';
+import type { NotedFile } from './index/index-messages.js';
 import { IndexThread } from './index/index-thread.js';
 import { Outbox } from './outbox.js';
-import { EXTRACTION, type Extraction } from './text/extraction.js';
 import { TextExtractors } from './text/text-extractors.js';
 import { WaitingFiles } from './waiting-files.js';
 
@@ -26,8 +25,11 @@ const MOST_CHANGES = 5_000;
 
 type Timer = 'note' | 'retry' | 'rest';
 
-/** Files that are read at once, and files that may take long. */
-type Lane = 'quick' | 'slow';
+interface Reading {
+  readonly lane: Lane;
+  /** Of the change for which the file is read; see `WaitingFiles`. */
+  readonly ticket: object | undefined;
+}
 
 /**
  * Keeps the search index like the tracked files of this device: at the start by comparing, then by what is told of
@@ -52,6 +54,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly quick = new Outbox();
   private readonly slow = new Outbox();
   private readonly readers = { quick: 0, slow: 0 };
+  private readonly texts: FileTexts;
   private hasFailed = false;
   private isNoting = false;
   /** A census compares all files there are, and removes others from the index. */
@@ -63,7 +66,12 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(Mirrors) private readonly mirrors: Mirrors,
     @Inject(IndexThread) private readonly index: IndexThread,
     @Inject(TextExtractors) private readonly extractors: TextExtractors,
-  ) {}
+  ) {
+    this.texts = new FileTexts(parts, mirrors, extractors, (nodeId) => {
+      this.unreadable.add(nodeId);
+      this.retryLater();
+    });
+  }
 
   onApplicationBootstrap(): void {
     this.listeners.push(
@@ -241,15 +249,18 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     // One more than threads: it opens the next file meanwhile.
     const wanted = Math.min(files, threads + 1);
     if (wanted > 0 && !this.isPaused) this.cancel('rest');
-    for (; this.readers[lane] < wanted && !this.isPaused; this.readers[lane] += 1) this.run(this.readAll(lane));
+    for (let missing = wanted - this.readers[lane]; missing > 0 && !this.isPaused; missing -= 1)
+      this.run(this.readAll(lane));
   }
 
   private async readAll(lane: Lane): Promise<void> {
     const files = lane === 'quick' ? this.toRead : this.toReadSlowly;
+    this.readers[lane] += 1;
     try {
-      for (let [fileId] = files; fileId !== undefined && !this.isPaused; [fileId] = files) {
-        files.delete(fileId);
-        await this.readOne(fileId, lane);
+      while (files.size > 0 && !this.isPaused) {
+        const batch = this.texts.batchOf(files, lane);
+        for (const fileId of batch) files.delete(fileId);
+        await this.readBatch(batch, lane);
         if (this.isStopped) return;
         await this.flush(this[lane], files.size > 0 && !this.isPaused);
       }
@@ -259,10 +270,17 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  private async readOne(fileId: string, lane: Lane): Promise<void> {
-    const ticket = this.waiting.ticketOf(fileId);
-    const read = await this.read(fileId, lane);
-    if (this.isStopped) return;
+  private async readBatch(fileIds: readonly string[], lane: Lane): Promise<void> {
+    const tickets = new Map(fileIds.map((fileId) => [fileId, this.waiting.ticketOf(fileId)]));
+    const together = lane === 'quick' ? await this.texts.readTogether(fileIds) : new Map<string, ReadText>();
+    for (const fileId of fileIds) {
+      const read = together.get(fileId) ?? (await this.texts.readOne(fileId, lane));
+      if (this.isStopped) return;
+      this.takeRead(fileId, read, { lane, ticket: tickets.get(fileId) });
+    }
+  }
+
+  private takeRead(fileId: string, read: ReadText, { lane, ticket }: Reading): void {
     if (read === 'slow') {
       this.toReadSlowly.add(fileId);
       this.startReaders();
@@ -274,43 +292,14 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     return this.readers.quick + this.readers.slow > 0;
   }
 
-  /** Null for a file that is gone or cannot be opened now. */
-  private async read(fileId: string, lane: Lane): Promise<ReadFile | 'slow' | null> {
-    const state = this.parts.store.file(fileId);
-    const mirror = state && this.mirrors.of(state.nodeId);
-    if (!mirror || state.isDeleted) return null;
-    if (state.sizeBytes > EXTRACTION.fileBytes)
-      return { fileId, sha256: state.sha256, state: 'too_large', text: null, words: null };
-    if (lane === 'quick' && state.sizeBytes > EXTRACTION.quickBytes) return 'slow';
-    const extraction = await this.extract(mirror.path, state, lane);
-    if (!extraction) return null;
-    if (extraction.problem !== null)
-      this.parts.logger.debug({ file: fileId, problem: extraction.problem }, 'the text of a file could not be read');
-    const { text, words, state: outcome, sha256 } = extraction;
-    if (outcome === 'slow') return outcome;
-    return { fileId, sha256: sha256 ?? state.sha256, state: outcome, text, words };
-  }
-
-  private async extract(mirrorRoot: string, { nodeId, path }: FileState, lane: Lane): Promise<Extraction | null> {
-    try {
-      const handle = await openForReading(await locate(mirrorRoot, path));
-      return await this.extractors.extract({ handle, filename: path, isQuick: lane === 'quick' });
-    } catch (error) {
-      // A file that is gone is told by who sees it; whatever else the disk says may pass.
-      if (!(error instanceof ServiceError && error.code === 'FILE_NOT_FOUND')) {
-        this.parts.logger.debug({ err: error, node: nodeId }, 'a file could not be opened for the search index');
-        this.unreadable.add(nodeId);
-        this.retryLater();
-      }
-      return null;
-    }
-  }
-
-  /** Puts what was read into the index once it is enough, or nothing more comes. */
+  /** Puts what was read into the index once it is enough; when nothing more comes, all of it is written. */
   private async flush(outbox: Outbox, comesMore: boolean): Promise<void> {
-    if (outbox.isEmpty || (comesMore && !outbox.isLarge)) return;
+    if (comesMore && !outbox.isLarge) return;
     const sent = outbox.takeAll();
-    await this.index.put(sent.map(({ read }) => read));
+    await this.index.put(
+      sent.map(({ read }) => read),
+      comesMore,
+    );
     for (const { read, ticket } of sent) this.waiting.remove(read.fileId, ticket);
   }
 

@@ -15,10 +15,6 @@ export class Outbox {
   private reads: Sent[] = [];
   private bytes = 0;
 
-  get isEmpty(): boolean {
-    return this.reads.length === 0;
-  }
-
   get isLarge(): boolean {
     return this.reads.length >= FILES_PER_PUT || this.bytes >= BYTES_PER_PUT;
   }

@@ -41,6 +41,14 @@ describe('folding a text for search', () => {
     );
   });
 
+  it('makes one space of any white space', () => {
+    const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r', '\u00a0', '\u2003', 'a') });
+    fc.assert(
+      fc.property(spaces, (text) => fold(text) === text.replace(/\s+/gu, ' ').trim()),
+      { numRuns: 5_000 },
+    );
+  });
+
   it('changes nothing when applied twice', () => {
     fc.assert(
       fc.property(aText, (text) => fold(fold(text)) === fold(text)),

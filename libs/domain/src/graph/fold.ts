@@ -25,6 +25,10 @@ const DIACRITICS = /(?![\u3099\u309a])\p{Script=Inherited}/gu;
 const LATIN_END = 0x250;
 /** Longer texts are quicker as a whole. */
 const LETTER_BY_LETTER = 200;
+const IS_LATIN = /^[^\u0250-\uffff]*$/;
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+/** Runs of white space, but for what is one space already: nearly all are. */
+const SPACES = /[^\S ]\s*| \s+/g;
 const LATIN = Array.from({ length: LATIN_END }, (_, code) => plainLetters(String.fromCharCode(code)));
 
 /**
@@ -33,7 +37,7 @@ const LATIN = Array.from({ length: LATIN_END }, (_, code) => plainLetters(String
  * Folding a folded text changes nothing.
  */
 export function fold(text: string): string {
-  return (plainLatin(text) ?? plainLetters(text)).replace(/\s+/gu, ' ').trim();
+  return (plainLatin(text) ?? plainLetters(text)).replace(SPACES, ' ').trim();
 }
 
 function plainLetters(text: string): string {
@@ -46,9 +50,9 @@ function plainLetters(text: string): string {
     .normalize('NFC');
 }
 
-/** The same for short texts of Latin letters; undefined for others. */
+/** The same for texts of Latin letters; undefined for others. */
 function plainLatin(text: string): string | undefined {
-  if (text.length > LETTER_BY_LETTER) return undefined;
+  if (text.length > LETTER_BY_LETTER) return IS_LATIN.test(text) ? plainLatinText(text) : undefined;
   let plain = '';
   for (let at = 0; at < text.length; at += 1) {
     const letter = LATIN[text.charCodeAt(at)];
@@ -56,4 +60,8 @@ function plainLatin(text: string): string | undefined {
     plain += letter;
   }
   return plain;
+}
+
+function plainLatinText(text: string): string {
+  return text.replace(BEYOND_ASCII, (letter) => LATIN[letter.charCodeAt(0)] ?? letter).toLowerCase();
 }

@@ -38,7 +38,8 @@ export interface IndexSearch {
 export type IndexRequest =
   /** Files that are there and files that are not any more. */
   | { readonly kind: 'note'; readonly files: readonly NotedFile[]; readonly removed: readonly string[] }
-  | { readonly kind: 'put'; readonly files: readonly ReadFile[] }
+  /** As `SearchIndex.put`. */
+  | { readonly kind: 'put'; readonly files: readonly ReadFile[]; readonly comesMore: boolean }
   /** Between both, all files there are are noted; those that were not are removed. */
   | { readonly kind: 'begin-census' }
   | { readonly kind: 'end-census' }

@@ -20,4 +20,5 @@ export const INDEX_SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5 (
     name, body, content = '', contentless_delete = 1,
     tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
-  );`;
+  );
+  INSERT INTO words (words, rank) VALUES ('hashsize', 4194304);`;

@@ -28,10 +28,10 @@ export class IndexThread {
     return (await this.ask({ kind: 'note', files, removed })).toRead;
   }
 
-  async put(files: readonly ReadFile[]): Promise<void> {
+  async put(files: readonly ReadFile[], comesMore: boolean): Promise<void> {
     const buffers = files.flatMap(({ text, words }) => [text, words].filter((bytes) => bytes !== null));
     await this.ask(
-      { kind: 'put', files },
+      { kind: 'put', files, comesMore },
       buffers.map((bytes) => bytes.buffer as ArrayBuffer),
     );
   }

@@ -25,7 +25,7 @@ function answer(request: IndexRequest): IndexReply {
     case 'note':
       return { ...NOTHING, toRead: index.note(request.files, request.removed) };
     case 'put':
-      index.put(request.files);
+      index.put(request.files, request.comesMore);
       return NOTHING;
     case 'begin-census':
       index.beginCensus();

@@ -66,6 +66,22 @@ describe('the search index', () => {
     index.close();
   });
 
+  it('finds at once what is written later with what comes, and asks for it again when that was cut off', () => {
+    const index = SearchIndex.open(file);
+    index.note([noted('a'), noted('b')], []);
+    index.put([read('a', 'text')], true);
+    expect(found(index, 'text')).toEqual(['a']);
+    index.close();
+    const again = SearchIndex.open(file);
+    expect([again.note([noted('a')], []), found(again, 'text')]).toEqual([['a'], []]);
+    again.put([read('a', 'text')], true);
+    again.put([read('b', 'text')]);
+    again.close();
+    const last = SearchIndex.open(file);
+    expect([last.note([noted('a'), noted('b')], []), found(last, 'text').toSorted()]).toEqual([[], ['a', 'b']]);
+    last.close();
+  });
+
   it('shows the place in a long text where the words stand together, as they are written there', () => {
     const index = SearchIndex.open(file);
     const filler = 'Žádná shoda zde není. '.repeat(20_000);

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import { fold } from '@workspace-graph/domain';
 import { decodeText } from './decode-text.js';
-import { EXTRACTION, type Extraction, type ExtractionOutcome, type ExtractionRequest } from './extraction.js';
+import {
+  EXTRACTION,
+  type Extraction,
+  type ExtractionOutcome,
+  type ExtractionRequest,
+  type TrackedText,
+} from './extraction.js';
 import { htmlText } from './html-text.js';
 import { officeText } from './office-text.js';
 import { packText } from './packed-text.js';
 import { pdfText } from './pdf-text.js';
+import { readTracked } from './tracked-text.js';
 
 const PDF = Buffer.from('%PDF-');
 const ZIP = Buffer.from('PK\x03\x04');
@@ -16,21 +23,41 @@ const UTF8 = new TextEncoder();
 
 /** Reads a file and takes its text out; never throws for what the file holds. Closes the handle. */
 export async function extract({ handle, filename, isQuick = false }: ExtractionRequest): Promise<Extraction> {
-  let sha256: string | null = null;
   try {
     const { size } = await handle.stat();
     if (size > EXTRACTION.fileBytes) return without('too_large');
     if (isQuick && size > EXTRACTION.quickBytes) return without('slow');
-    const bytes = await handle.readFile();
-    if (isQuick && isSlow(bytes, filename)) return without('slow');
-    sha256 = createHash('sha256').update(bytes).digest('hex');
-    const text = await textOf(bytes, filename);
-    return text === null ? without('none', { sha256 }) : withText(text, sha256);
+    return await extractFrom(await handle.readFile(), filename, isQuick);
   } catch (error) {
-    return without('failed', { sha256, problem: error instanceof Error ? error.message : String(error) });
+    return without('failed', { problem: problemOf(error) });
   } finally {
     await handle.close();
   }
+}
+
+/** The same of small files that are tracked, with what is read at once and nothing else. */
+export async function extractTracked(files: readonly TrackedText[]): Promise<Extraction[]> {
+  const extractions: Extraction[] = [];
+  for (const file of files) {
+    const bytes = readTracked(file);
+    extractions.push(bytes ? await extractFrom(bytes, file.filename, true) : without('changed'));
+  }
+  return extractions;
+}
+
+async function extractFrom(bytes: Buffer, filename: string, isQuick: boolean): Promise<Extraction> {
+  if (isQuick && isSlow(bytes, filename)) return without('slow');
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  try {
+    const text = await textOf(bytes, filename);
+    return text === null ? without('none', { sha256 }) : withText(text, sha256);
+  } catch (error) {
+    return without('failed', { sha256, problem: problemOf(error) });
+  }
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Whether it is more than plain text of a size that is read at once. */

@@ -24,14 +24,24 @@ export interface ExtractionRequest {
   readonly isQuick?: boolean;
 }
 
+/** A small tracked file, which is read only while it is the one that was registered. */
+export interface TrackedText {
+  /** Absolute. */
+  readonly path: string;
+  readonly filename: string;
+  /** As of `FileState`. */
+  readonly stamp: string;
+  readonly inode: string;
+}
+
 /**
  * done: there is text; none: the format has none that is known; failed: reading it failed, and would again;
  * too_large: nobody tried.
  */
 export type ExtractionState = 'done' | 'none' | 'failed' | 'too_large';
 
-/** slow: the text may take long to be read, and nobody tried. */
-export type ExtractionOutcome = ExtractionState | 'slow';
+/** slow: the text may take long to be read, and nobody tried; changed: another file lies there than the tracked one. */
+export type ExtractionOutcome = ExtractionState | 'slow' | 'changed';
 
 export interface Extraction {
   readonly state: ExtractionOutcome;

@@ -1,6 +1,8 @@
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inodeOf, stampOf } from '../../paths/index.js';
+import type { TrackedText } from './extraction.js';
 import { TextExtractors } from './text-extractors.js';
 
 let folder: string;
@@ -18,6 +20,17 @@ async function stateOf(filename: string): Promise<string> {
   return problem === null ? state : `${state}: ${problem}`;
 }
 
+async function tracked(filename: string): Promise<TrackedText> {
+  await writeFile(join(folder, filename), 'text');
+  return trackedAt(filename);
+}
+
+async function trackedAt(filename: string): Promise<TrackedText> {
+  const path = join(folder, filename);
+  const found = await stat(path, { bigint: true });
+  return { path, filename, stamp: stampOf(found), inode: inodeOf(found) };
+}
+
 const entry = new URL('./troublesome-extractor.fixture.js', import.meta.url);
 
 describe('threads that read files', () => {
@@ -27,6 +40,30 @@ describe('threads that read files', () => {
     expect(hanging).toBe('failed: The worker thread was ended');
     expect(dying).toMatch(/^failed: The worker thread ended with 3/);
     expect(good).toBe('done');
+  });
+
+  it('are replaced when one dies of a file that was read together with others: these are read one by one', async () => {
+    extractors = new TextExtractors({ threads: 1, entry });
+    expect(await extractors.extractTracked([await tracked('die.md'), await tracked('good.md')])).toEqual([]);
+    expect(await stateOf('good.md')).toBe('done');
+  });
+
+  it('read files together only while each is the one that is tracked', async () => {
+    extractors = new TextExtractors({ threads: 1 });
+    await mkdir(join(folder, 'wip'));
+    const names = ['same.md', 'written.md', 'replaced.md', 'gone.md', 'wip/behind-a-link.md'];
+    const files = await Promise.all(names.map(tracked));
+    await writeFile(join(folder, 'written.md'), 'next');
+    await writeFile(join(folder, 'other.md'), 'text');
+    await rename(join(folder, 'other.md'), join(folder, 'replaced.md'));
+    await rm(join(folder, 'gone.md'));
+    await rename(join(folder, 'wip'), join(folder, 'real'));
+    await mkdir(join(folder, 'elsewhere'));
+    await writeFile(join(folder, 'elsewhere/behind-a-link.md'), 'secret');
+    await symlink(join(folder, 'elsewhere'), join(folder, 'wip'));
+    await writeFile(join(folder, 'slow.pdf'), '%PDF-');
+    const read = await extractors.extractTracked([...files, await trackedAt('slow.pdf')]);
+    expect(read.map(({ state }) => state)).toEqual(['done', 'changed', 'changed', 'changed', 'changed', 'slow']);
   });
 
   it('may use only so much memory, and this process lives on', async () => {

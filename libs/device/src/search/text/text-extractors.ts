@@ -1,6 +1,7 @@
+import type { Transferable } from 'node:worker_threads';
 import { startWorker } from '../threads/start-worker.js';
 import { Thread } from '../threads/thread.js';
-import { EXTRACTION, type Extraction, type ExtractionRequest } from './extraction.js';
+import { EXTRACTION, type Extraction, type ExtractionRequest, type TrackedText } from './extraction.js';
 
 export interface TextExtractorsOptions {
   /** Files read at the same time that may take long, each in a thread of its own. */
@@ -14,7 +15,8 @@ export interface TextExtractorsOptions {
 /** What is new and soon garbage: without a limit it takes several times as much. */
 const YOUNG_MEGABYTES = 16;
 
-type ExtractorThread = Thread<ExtractionRequest, Extraction>;
+type Request = ExtractionRequest | readonly TrackedText[];
+type ExtractorThread = Thread<Request, readonly Extraction[]>;
 
 /**
  * Takes the text out of files, apart from the main thread. A thread that takes too long, or dies of a file, is
@@ -44,19 +46,24 @@ export class TextExtractors {
 
   /** Never rejects. The handle is not the caller's any more. */
   async extract(request: ExtractionRequest): Promise<Extraction> {
-    const lane = request.isQuick ? this.quick : this.slow;
-    const thread = await lane.take();
-    const timer = setTimeout(() => void thread.end(), this.timeoutMs);
     try {
-      return await thread.ask(request, [request.handle]);
+      const [extraction] = await this.ask(request.isQuick ? this.quick : this.slow, request, [request.handle]);
+      if (!extraction) throw new Error('The worker thread did not answer');
+      return extraction;
     } catch (error) {
       // Still ours when the thread was closed already.
       await request.handle.close();
-      const problem = error instanceof Error ? error.message : String(error);
-      return { state: 'failed', sha256: null, text: null, words: null, problem };
-    } finally {
-      clearTimeout(timer);
-      lane.give(thread);
+      return failed(error);
+    }
+  }
+
+  /** Reads small tracked files together. One answer for each; none when the thread died or was replaced. Never rejects. */
+  async extractTracked(files: readonly TrackedText[]): Promise<readonly Extraction[]> {
+    try {
+      return await this.ask(this.quick, files, []);
+    } catch {
+      // Which of them it was is found out by reading one by one.
+      return [];
     }
   }
 
@@ -70,9 +77,25 @@ export class TextExtractors {
     await Promise.all(this.all.map((thread) => thread.close()));
   }
 
+  private async ask(lane: Lane, request: Request, transfer: readonly Transferable[]): Promise<readonly Extraction[]> {
+    const thread = await lane.take();
+    const timer = setTimeout(() => void thread.end(), this.timeoutMs);
+    try {
+      return await thread.ask(request, transfer);
+    } finally {
+      clearTimeout(timer);
+      lane.give(thread);
+    }
+  }
+
   private get all(): readonly ExtractorThread[] {
     return [...this.quick.threads, ...this.slow.threads];
   }
+}
+
+function failed(error: unknown): Extraction {
+  const problem = error instanceof Error ? error.message : String(error);
+  return { state: 'failed', sha256: null, text: null, words: null, problem };
 }
 
 /** Threads that read one file each, in the order in which they are asked for. */
