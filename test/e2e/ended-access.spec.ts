@@ -76,7 +76,7 @@ async function statusOf(sent: ClientRequest): Promise<number | undefined> {
 /** Reads slowly, to the end, however it comes. */
 async function readSlowly(response: IncomingMessage): Promise<{ readonly complete: boolean; readonly bytes: number }> {
   let bytes = 0;
-  let isOver = false;
+  let isOver = response.closed;
   response.on('error', () => (isOver = true)).on('close', () => (isOver = true));
   while (!isOver) {
     bytes += ((response.read(PIECE_BYTES) ?? response.read()) as Buffer | null)?.length ?? 0;

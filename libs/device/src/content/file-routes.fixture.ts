@@ -62,14 +62,19 @@ export async function startFileRoutes(settings: Partial<EdgeSettings> = {}): Pro
   };
 }
 
-/** Files under way in a folder. Follows no link, as a recursive `readdir` would. */
+/** Files under way in a folder, none in one that is gone. Follows no link, as a recursive `readdir` would. */
 export async function temporariesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(absent)) {
     if (entry.name.startsWith('.svc-')) found.push(join(folder, entry.name));
     else if (entry.isDirectory()) found.push(...(await temporariesIn(join(folder, entry.name))));
   }
   return found;
+}
+
+function absent(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }
 
 export async function until(holds: () => Promise<boolean>): Promise<void> {

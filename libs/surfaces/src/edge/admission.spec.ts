@@ -286,6 +286,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 async function sizeOf(response: IncomingMessage): Promise<{ readonly complete: boolean; readonly bytes: number }> {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => (bytes += chunk.length));
-  await new Promise((resolve) => response.on('error', () => undefined).on('close', resolve));
+  // A reset ends it without being read.
+  if (!response.closed) await new Promise((resolve) => response.on('error', () => undefined).on('close', resolve));
   return { complete: response.complete, bytes };
 }
