@@ -12,7 +12,7 @@ export function comparable(answer: unknown): unknown {
 export const nodeRead: Measurement = {
   name: 'node-read',
   title: 'node read',
-  target: { ratio: { local: 3, central: 5 } },
+  target: { ratio: { local: 3, central: 3 } },
   plan: ({ world }) => ({
     calls: world.nodeIds.map((id) => ({ operation: getNode, input: { node_id: id } })),
     baseline: { text: NODE_READ, shots: world.nodeIds.map((id) => ({ values: [world.userId, id] })) },
