@@ -1,6 +1,7 @@
 import {
   type Caller,
   explainAccess,
+  findPlaces,
   getAccess,
   getContext,
   getEvent,
@@ -10,6 +11,7 @@ import {
   type InputOf,
   listEdges,
   listEvents,
+  listNodeRecords,
   listNodes,
   NodeStatus,
   type Operation,
@@ -100,6 +102,7 @@ const COMPARISONS: readonly Comparison[] = [
   compareOverview,
   compareExplanation,
   compareSharing,
+  comparePlaces,
 ];
 
 /** The list of what a user sees, and `more` other comparisons chosen by chance. */
@@ -333,4 +336,20 @@ async function compareSharing(view: View, random: Random): Promise<void> {
   const { own, effective } = await view.read(getAccess, { node_id: view.idOf(name) });
   expect(own?.visibility ?? null).toBe(nodeOf(view.session.world, name).visibility);
   expect(effective.map((gate) => gate.node.id).sort()).toEqual(view.idsOf(view.session.table.gates.get(name) ?? []));
+}
+
+/** What a device is told of nodes as places for files. */
+async function comparePlaces(view: View): Promise<void> {
+  if (view.caller.device_id === undefined) return;
+  const { world, table } = view.session;
+  const node_ids = [...view.idsOf(world.nodes.keys()), ABSENT];
+  const { places } = await view.read(findPlaces, { node_ids });
+  const told = places.map(({ node_id, level, organization_sync_key: key }) => [node_id, level, key !== null]);
+  const expected = view.visible.map((name) => {
+    const { id, org } = nodeOf(world, name);
+    return [id, levelOf(world, table, view.user, name), org !== null && view.sees(org)];
+  });
+  expect(told.toSorted()).toEqual(expected.toSorted());
+  for (const [name, { id }] of world.nodes)
+    if (!view.sees(name)) await view.looksAbsent(listNodeRecords, id, (node_id) => ({ node_id }));
 }

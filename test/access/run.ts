@@ -1,5 +1,6 @@
-import { type ErrorBody, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { authenticateDevice, type Caller, type ErrorBody, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { newId, OperationRegistry } from '@workspace-graph/platform';
+import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -89,15 +90,26 @@ function movedUsers(before: AccessTable, after: AccessTable): Name[] {
     .map(([user]) => user);
 }
 
+/** The principal that a device of a user is. */
+async function deviceOf(user: Caller, harness: ServiceHarness): Promise<Caller> {
+  const device_id = newId();
+  await harness.database.prisma.device.create({ data: { id: device_id, userId: user.user_id, name: 'desk' } });
+  return (await harness.call(authenticateDevice, { device_id }, user)).caller;
+}
+
+/** One of each pair calls by a device. */
 const SCOPES = ['manage', 'manage', 'write', 'write', 'read', 'read'] as const;
 
 async function inFreshWorld<R>(work: (session: Session, harness: ServiceHarness) => Promise<R>): Promise<R> {
-  const harness = await startServices([GraphModule, IdentityModule]);
+  const harness = await startServices([GraphModule, IdentityModule, FileModule]);
   // Schemas of replies are checked by the services' own specs.
   harness.module.get(OperationRegistry).validateReplies = false;
   try {
     const world = emptyWorld();
-    for (const [index, scope] of SCOPES.entries()) world.users.set(`u${index}`, await harness.user(`u${index}`, scope));
+    for (const [index, scope] of SCOPES.entries()) {
+      const user = await harness.user(`u${index}`, scope);
+      world.users.set(`u${index}`, index % 2 === 0 ? user : await deviceOf(user, harness));
+    }
     return await work({ world, table: accessTable(world), call: callOf(harness) }, harness);
   } finally {
     await harness.close();

@@ -1,5 +1,6 @@
 import {
   type Caller,
+  isOffered,
   OPERATIONS,
   type Operation,
   SCOPES,
@@ -31,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const offered = (): Operation[] => [...OPERATIONS.values()].filter((operation) => operation.tier !== 'internal');
+const offered = () => [...OPERATIONS.values()].filter(isOffered);
 
 /** The scope that a call of this scope lacks; null when it is admitted, whatever comes of it then. */
 async function lackingScope(operation: Operation, scope: Scope): Promise<unknown> {
@@ -55,7 +56,7 @@ describe('the tier of an operation', () => {
     const served = harness.module.get(OperationRegistry).operations;
     for (const operation of offered().filter((each) => served.includes(each))) {
       for (const scope of SCOPES) {
-        const admitted = scopeIncludes(scope, operation.tier as Scope);
+        const admitted = scopeIncludes(scope, operation.tier);
         expect([operation.name, scope, await lackingScope(operation, scope)]).toEqual([
           operation.name,
           scope,

@@ -3,6 +3,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import {
   type ErrorBody,
   type ErrorCode,
+  isOffered,
   OPERATIONS,
   type Operation,
   REFERENCE_NOT_FOUND,
@@ -27,7 +28,7 @@ const [TWINS, NOBODY] = ['Twins', 'nobody goes by this'];
 
 /** Every field of every operation that names something: a new one is among them by itself. */
 const CASES = [...OPERATIONS.values()].flatMap((operation) =>
-  operation.tier === 'internal'
+  !isOffered(operation)
     ? []
     : referenceFieldsOf(operation).flatMap((field) =>
         field.kinds.map((kind) => [`${operation.name} ${placeOf(field)} ${kind}`, { operation, field, kind }] as const),

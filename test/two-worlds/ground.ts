@@ -31,6 +31,8 @@ export const RESPONSIBILITY = id(501);
 /** Files that everybody here sees, with the operation on the first one that is stuck. */
 export const FILES = { plan: id(601), report: id(602), notes: id(603), far: id(604), tau: id(605) } as const;
 export const STUCK = id(701);
+/** One of each person. */
+export const DEVICES = { wil: id(801), rita: id(802) } as const;
 
 interface GroundNode {
   readonly id: string;
@@ -210,7 +212,8 @@ export const groundSql = (withSecrets: boolean): string => `
   INSERT INTO graph.responsibility_assignee (responsibility_id, actor_id, position) VALUES ('${RESPONSIBILITY}', '${ACTORS.placeholder}', 0);
   INSERT INTO graph.link (id, node_id, node_type, kind, position, name) VALUES ('${id(502)}', '${NODES.beta}', 'project', 'data_source', 0, 'Zebra counts');
   INSERT INTO graph.position (node_id, x, y) SELECT n.id, 1, 2 FROM graph.node n WHERE n.type = 'area';
+  INSERT INTO identity.device (id, user_id, name) VALUES ('${DEVICES.wil}', '${USERS.wil}', 'desk'), ('${DEVICES.rita}', '${USERS.rita}', 'desk');
   INSERT INTO file.record (id, node_id, path, path_key, size_bytes, mime_type, created_at, updated_at) VALUES ${GROUND_FILES.map(fileRow).join(', ')};
-  INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, created_at)
-    VALUES ('${STUCK}', '${FILES.plan}', '${NODES.beta}', 'move', 'wip/plan.md', 'wip/zebra.md', 'The disk was full.', 2, ${day(5)});
+  INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, created_at, device_id)
+    VALUES ('${STUCK}', '${FILES.plan}', '${NODES.beta}', 'move', 'wip/plan.md', 'wip/zebra.md', 'The disk was full.', 2, ${day(5)}, '${DEVICES.rita}');
   SELECT graph.refresh_access(array_agg(n.id)) FROM graph.node n;`;

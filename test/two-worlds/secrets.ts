@@ -16,7 +16,7 @@ import {
   updateNode,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
-import { ACTORS, FILES, NODES, TEAM, USERS } from './ground.js';
+import { ACTORS, DEVICES, FILES, NODES, TEAM, USERS } from './ground.js';
 import type { Surface } from './surface.js';
 
 /** Ids that only the world with secrets knows; the other world has ids that never were under the same names. */
@@ -119,9 +119,9 @@ export async function plantSecrets(surface: Surface): Promise<Secrets> {
       ('${file}', '${area.id}', 'wip/plan.md', 'wip/plan.md', 9, 'text/zebra', '2024-03-07T10:00:00Z'),
       (gen_random_uuid(), '${below.id}', 'outputs/zebra.md', 'outputs/zebra.md', 9, 'text/zebra', now()),
       (gen_random_uuid(), '${purged.id}', 'outputs/zebra.md', 'outputs/zebra.md', 9, 'text/zebra', now());
-    INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_node_id, to_path, last_error, attempts) VALUES
-      ('${operation}', '${file}', '${area.id}', 'move', 'wip/plan.md', '${NODES.beta}', 'wip/zebra.md', 'Secret zebra', 1),
-      (gen_random_uuid(), '${FILES.plan}', '${NODES.beta}', 'move', 'wip/plan.md', '${area.id}', 'wip/zebra.md', 'Secret zebra', 1);`);
+    INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_node_id, to_path, last_error, attempts, device_id) VALUES
+      ('${operation}', '${file}', '${area.id}', 'move', 'wip/plan.md', '${NODES.beta}', 'wip/zebra.md', 'Secret zebra', 1, '${DEVICES.rita}'),
+      (gen_random_uuid(), '${FILES.plan}', '${NODES.beta}', 'move', 'wip/plan.md', '${area.id}', 'wip/zebra.md', 'Secret zebra', 1, '${DEVICES.rita}');`);
   await manage(purgeNode, { node_id: purged.id, confirmed: true });
   await surface.sql(
     `INSERT INTO graph.access_request (id, node_id, user_id, access) VALUES ('${newId()}', '${area.id}', '${USERS.eve}', 'read')`,

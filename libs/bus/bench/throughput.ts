@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { query, RawJson } from '@workspace-graph/contracts';
+import { query, RawJson, serviceCaller } from '@workspace-graph/contracts';
 import { z } from 'zod';
 import { type Bus, InProcessBus, NatsBus, whenReady } from '../src/index.js';
 
@@ -62,7 +62,7 @@ async function report(name: string, bus: Bus, calls: number): Promise<void> {
   }
   const startMs = performance.now();
   for (let round = 0; round < 5; round += 1)
-    await bus.call(LARGE, {}, { callId: randomUUID(), requestId: randomUUID(), caller: null });
+    await bus.call(LARGE, {}, { callId: randomUUID(), requestId: randomUUID(), caller: serviceCaller('bench') });
   console.log(`${name.padEnd(12)} replies of 32 MB: ${Math.round(160_000 / (performance.now() - startMs))} MB/s`);
 }
 

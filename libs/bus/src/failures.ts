@@ -37,6 +37,11 @@ export function cancelled(): ServiceError {
   return new ServiceError('REQUEST_CANCELLED', 'The caller gave the request up.');
 }
 
+/** A call from another process that names no caller, or one that calls inside its own process alone. */
+export function unnamed(): ServiceError {
+  return new ServiceError('UNAUTHENTICATED', 'A call from another process needs a caller.');
+}
+
 /** INTERNAL, as the outside may see it; `cause` stays in this process. */
 export function internal(cause?: unknown): ServiceError {
   return new ServiceError('INTERNAL', 'Something went wrong inside the service.', undefined, { cause });

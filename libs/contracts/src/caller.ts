@@ -19,12 +19,23 @@ export function weakestScope(first: Scope, ...others: readonly Scope[]): Scope {
 export const Via = z.enum(['rest', 'ws', 'mcp', 'runner', 'sync', 'system']);
 export type Via = z.infer<typeof Via>;
 
+/** The user of no person: of the system itself, and of a service that calls in its own name. */
+export const NOBODY_ID = '00000000-0000-7000-8000-000000000000';
+
 /** Who calls. Established by the edge from a verified credential; services trust it and nothing else. */
 export const Caller = z.strictObject({
   user_id: z.string(),
   scope: Scope,
   credential_id: z.string().nullable(),
   via: Via,
+  device_id: z
+    .string()
+    .optional()
+    .describe('The device that asks, for its person or for whoever works on it. Set by who verified the device.'),
+  service: z
+    .string()
+    .optional()
+    .describe('The service that calls in its own name. It sees nothing and is admitted to internal operations alone.'),
   session_key: z
     .string()
     .nullable()
@@ -42,6 +53,21 @@ export interface Envelope {
   readonly requestId: string;
   /** W3C trace context of the calling span. */
   readonly traceparent?: string;
-  /** Null only for internal operations made by the system itself. */
+  /** Null only for internal operations made by the system itself, inside its own process. */
   readonly caller: Caller | null;
+}
+
+/** A service as the caller of internal operations between processes. */
+export function serviceCaller(service: string): Caller {
+  return { user_id: NOBODY_ID, scope: 'read', credential_id: null, via: 'system', service };
+}
+
+/**
+ * Whether a caller may have come from another process: the system itself calls inside its own process alone, and a
+ * service has no scope of a person.
+ */
+export function isNamed(caller: Caller | null): caller is Caller {
+  if (caller === null) return false;
+  if (caller.service === undefined) return caller.via !== 'system';
+  return caller.user_id === NOBODY_ID && caller.scope === 'read' && caller.device_id === undefined;
 }

@@ -19,6 +19,7 @@ export * from './graph/events.js';
 export * from './graph/nodes.js';
 export * from './graph/reading.js';
 export * from './graph/vocabulary.js';
+export * from './identity/devices.js';
 export * from './identity/tokens.js';
 export * from './identity/users.js';
 export * from './limits.js';

@@ -1,13 +1,16 @@
 import type { z } from 'zod';
-import type { Scope, Via } from './caller.js';
+import { SCOPES, type Scope, type Via } from './caller.js';
 import type { ErrorCode } from './errors.js';
 
 /** The service that answers an operation. */
 export const OWNERS = ['identity', 'graph', 'file', 'device'] as const;
 export type Owner = (typeof OWNERS)[number];
 
-/** Access tier: a scope, or `internal` for calls between our own processes that no surface offers. */
-export type Tier = Scope | 'internal';
+/**
+ * Access tier: a scope; `device` for what devices ask on behalf of their person, whose scope must include write for a
+ * command; `internal` for calls between our own processes. No surface offers the last two.
+ */
+export type Tier = Scope | 'device' | 'internal';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -93,6 +96,11 @@ export function query<I extends ObjectSchema, O extends z.ZodType>(declaration: 
 /** Declares an operation that changes state. */
 export function command<I extends ObjectSchema, O extends z.ZodType>(declaration: Declaration<I, O>): Operation<I, O> {
   return { errors: [], timeoutMs: DEFAULT_TIMEOUT_MS, idempotent: false, ...declaration, readOnly: false };
+}
+
+/** Whether people and programs may call the operation over a surface. */
+export function isOffered(operation: Operation): operation is Operation & { readonly tier: Scope } {
+  return (SCOPES as readonly Tier[]).includes(operation.tier);
 }
 
 /** What a caller calls an operation: the tool on MCP, method and path on REST. */

@@ -1,4 +1,13 @@
-import { COMMON_ERRORS, ERRORS, isErrorCode, OPERATIONS, RawJson, restRequest, ServiceError } from './index.js';
+import {
+  COMMON_ERRORS,
+  ERRORS,
+  isErrorCode,
+  isOffered,
+  OPERATIONS,
+  RawJson,
+  restRequest,
+  ServiceError,
+} from './index.js';
 
 const operations = [...OPERATIONS.values()];
 
@@ -14,14 +23,14 @@ describe('the table of operations', () => {
     expect(new Set(operations.map((operation) => operation.name)).size).toBe(operations.length);
   });
 
-  it('gives no two operations one route or one tool, and internal ones neither', () => {
+  it('gives no two operations one route or one tool, and those of devices and processes neither', () => {
     const routes = operations.flatMap(({ rest }) =>
       rest ? [`${rest.method} ${rest.path.replace(/\{[a-z_]+\}/g, '{}')}`] : [],
     );
     const tools = operations.flatMap(({ mcp }) => (mcp ? [mcp.tool] : []));
     expect(new Set(routes).size).toBe(routes.length);
     expect(new Set(tools).size).toBe(tools.length);
-    expect(operations.filter(({ tier, rest, mcp }) => tier === 'internal' && (rest || mcp))).toEqual([]);
+    expect(operations.filter((operation) => !isOffered(operation) && (operation.rest || operation.mcp))).toEqual([]);
   });
 
   it('names path parameters that the input has', () => {

@@ -11,6 +11,7 @@ import * as edges from './graph/edges.js';
 import * as events from './graph/events.js';
 import * as nodes from './graph/nodes.js';
 import * as reading from './graph/reading.js';
+import * as devices from './identity/devices.js';
 import * as tokens from './identity/tokens.js';
 import * as users from './identity/users.js';
 import type { Operation, Owner } from './operation.js';
@@ -29,6 +30,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   reading,
   users,
   tokens,
+  devices,
   references,
   transfer,
   mirrors,

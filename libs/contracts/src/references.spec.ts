@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { OPERATIONS, type Operation, REFERENCE_FIELDS, REFERENCE_LISTS, referenceFieldsOf } from './index.js';
+import {
+  isOffered,
+  OPERATIONS,
+  type Operation,
+  REFERENCE_FIELDS,
+  REFERENCE_LISTS,
+  referenceFieldsOf,
+} from './index.js';
 
 /** Fields with ids of what has no name. */
 const NAMELESS = [
@@ -35,7 +42,7 @@ function idsIn(schema: JsonSchema, at: string): string[] {
 
 const idsOf = ({ input }: Operation): string[] => idsIn(z.toJSONSchema(input, { io: 'input' }), '');
 const nameOf = (path: string): string => path.replace(/\.\*$/, '');
-const offered = [...OPERATIONS.values()].filter(({ tier }) => tier !== 'internal');
+const offered = [...OPERATIONS.values()].filter(isOffered);
 
 it.each(offered.map((operation) => [operation.name, operation] as const))(
   'every id in the input of %s can be named as well, or is that of what has no name [graph.node.named-by-reference]',

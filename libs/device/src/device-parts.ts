@@ -2,6 +2,7 @@ import type { Bus } from '@workspace-graph/bus';
 import type { Logger } from '@workspace-graph/platform';
 import type { NodeLocks } from './locks/node-locks.js';
 import type { LocalPaths } from './node-paths/local-paths.js';
+import type { DeviceIdentity } from './records/device-principal.js';
 import type { FileService } from './records/file-service.js';
 import type { TrackedFiles } from './records/tracked-files.js';
 import type { DeviceStore } from './store/device-store.js';
@@ -9,8 +10,8 @@ import type { DeviceStore } from './store/device-store.js';
 export interface DeviceSettings {
   /** Absolute path of the workspace; mirrors without a path of their own lie in it. */
   readonly root: string;
-  /** Id of the user whose device this is; null while nobody is known. */
-  readonly personId: () => string | null;
+  /** Which device this is and who joined it; null while that is not known. */
+  readonly identity: () => DeviceIdentity | null;
   /** The folder `.svc` in it, where registry, trash, projections and the search index lie. */
   readonly own: string;
   readonly watch: boolean;

@@ -12,6 +12,7 @@ import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
 import { LocalPaths } from './node-paths/local-paths.js';
 import { Projections } from './projections/projections.js';
 import { READING_PROVIDERS } from './reading/reading.providers.js';
+import { DevicePrincipal } from './records/device-principal.js';
 import { FileService } from './records/file-service.js';
 import { TrackedFiles } from './records/tracked-files.js';
 import { RemoteHandlers } from './remotes/remote.handlers.js';
@@ -59,7 +60,8 @@ export class DeviceModule implements OnApplicationShutdown {
 
 function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
   const store = DeviceStore.open(join(settings.own, 'sync.db'));
-  const service = new FileService(bus);
+  const principal = new DevicePrincipal(bus, settings.identity);
+  const service = new FileService(bus, principal);
   return {
     settings,
     bus,
@@ -68,6 +70,6 @@ function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
     service,
     files: new TrackedFiles(service, store),
     locks: new NodeLocks(),
-    localPaths: new LocalPaths({ settings, store, service }),
+    localPaths: new LocalPaths({ settings, principal, store, service }),
   };
 }

@@ -4,3 +4,4 @@ export { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-pa
 export { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
 export { withLocalPaths } from './node-paths/with-local-paths.js';
 export { Projections } from './projections/projections.js';
+export type { DeviceIdentity } from './records/device-principal.js';

@@ -9,7 +9,7 @@ import { InProcessBus } from '@workspace-graph/bus';
 import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import type { DeviceParts } from '../../../libs/device/src/device-parts.js';
 import { residentMB } from '../memory.js';
-import { keepRecords, type RecordKeeper } from './record-keeper.js';
+import { keepRecords, type RecordKeeper, serveDevice } from './record-keeper.js';
 
 export interface ScanOptions {
   readonly files: number;
@@ -119,6 +119,7 @@ async function openDevice(root: string, mirror: string, records: RecordKeeper, w
   const logger = createLogger({ process: 'bench', level: 'error' });
   const bus = new InProcessBus({ logger });
   await bus.serve('file', records.operations, records.dispatch);
+  await serveDevice(bus, records.device);
   const settings = {
     root,
     own,
@@ -126,7 +127,7 @@ async function openDevice(root: string, mirror: string, records: RecordKeeper, w
     debounceMs: 300,
     failuresPerNode: 50,
     trashDays: 30,
-    personId: () => null,
+    identity: () => records.device,
     mcpUrl: () => 'http://127.0.0.1/mcp',
   };
   const application = await Test.createTestingModule({

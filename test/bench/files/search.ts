@@ -10,6 +10,7 @@ import { type Envelope, type OutputOf, SECTIONS, searchFiles } from '@workspace-
 import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
 import type { DeviceParts } from '../../../libs/device/src/device-parts.js';
 import { residentMB } from '../memory.js';
+import { newDevice, serveDevice } from './record-keeper.js';
 import { SearchCorpus, writeCorpus } from './search-corpus.js';
 
 export interface FileSearchOptions {
@@ -100,6 +101,8 @@ async function openDevice(root: string): Promise<OpenDevice> {
   const bus = new InProcessBus({ logger });
   const records = new MemoryFileService();
   await bus.serve('file', MemoryFileService.operations, records.dispatch);
+  const device = newDevice();
+  await serveDevice(bus, device);
   const settings = {
     root,
     own,
@@ -107,7 +110,7 @@ async function openDevice(root: string): Promise<OpenDevice> {
     debounceMs: 300,
     failuresPerNode: 50,
     trashDays: 30,
-    personId: () => null,
+    identity: () => device,
     mcpUrl: () => 'http://127.0.0.1/mcp',
   };
   const application = await Test.createTestingModule({

@@ -12,6 +12,7 @@ import {
 } from '@workspace-graph/database';
 import {
   DEVICE_PARTS,
+  type DeviceIdentity,
   type DeviceParts,
   type DeviceSettings,
   MirrorConfigs,
@@ -45,7 +46,7 @@ import {
 import { ensureFolders } from './workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from './workspace-paths.js';
 import { findWorkspace, removeState, type WorkspaceState, writeState } from './workspace-state.js';
-import { ensureToken } from './workspace-token.js';
+import { ensureOwner } from './workspace-token.js';
 
 export interface ServeOptions {
   /** Told each step of a start, for a person who waits. */
@@ -83,9 +84,10 @@ async function start(parts: Parts): Promise<WorkspaceState> {
   await migrateWithBackup(database.url, paths, progress);
 
   let address = `http://${config.SVC_HOST}:${config.SVC_PORT}`;
-  let personId: string | null = null;
-  const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, personId: () => personId });
+  let identity: DeviceIdentity | null = null;
+  const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, identity: () => identity });
   const app = await createApp({ ...parts, database, device });
+  identity = await ensureOwner(app.get(Database), paths.token);
   const registry = app.get(OperationRegistry);
   await app.init();
   const bus = app.get<Bus>(BUS);
@@ -98,7 +100,6 @@ async function start(parts: Parts): Promise<WorkspaceState> {
   }
   await publishOutbox({ url: database.url, bus, logger, shutdown });
 
-  personId = await ensureToken(app.get(Database), paths.token);
   await keepDatabaseUrl(paths, database.url);
   const url = await listen(app, config);
   address = url;
@@ -149,7 +150,7 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
 }
 
 /** What is known once the workspace is about to answer. */
-type KnownLater = Pick<DeviceSettings, 'mcpUrl' | 'personId'>;
+type KnownLater = Pick<DeviceSettings, 'mcpUrl' | 'identity'>;
 
 function deviceSettings(config: Config, paths: WorkspacePaths, later: KnownLater): DeviceSettings {
   return {

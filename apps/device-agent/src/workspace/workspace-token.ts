@@ -1,18 +1,22 @@
 import { chmod, readFile } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import type { Database } from '@workspace-graph/database';
+import type { DeviceIdentity } from '@workspace-graph/device';
 import { replaceText } from '@workspace-graph/platform';
-import { ensureLocalOwner } from '@workspace-graph/service-identity';
+import { ensureLocalDevice, ensureLocalOwner } from '@workspace-graph/service-identity';
 
 const OWNER_ONLY = 0o600;
 
-/** Makes sure that this user has a working credential in a file that only they can read. Answers the id of its user. */
-export async function ensureToken(database: Database, path: string): Promise<string> {
+/**
+ * Makes sure that this user has a working credential in a file that only they can read, and that this device is theirs.
+ */
+export async function ensureOwner(database: Database, path: string): Promise<DeviceIdentity> {
   const secret = await readToken(path);
   const owner = await ensureLocalOwner(database, { name: nameOfUser(), secret });
   if (owner.secret !== secret) await replaceText(path, `${owner.secret}\n`);
   await chmod(path, OWNER_ONLY);
-  return owner.user_id;
+  const deviceId = await ensureLocalDevice(database, { userId: owner.user_id, name: hostname() || 'this device' });
+  return { deviceId, userId: owner.user_id };
 }
 
 async function readToken(path: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-import { RawJson } from '@workspace-graph/contracts';
+import { type Caller, RawJson, serviceCaller } from '@workspace-graph/contracts';
 import type { CallContext } from '../bus.js';
 import { envelope, failureOf, IDENTITY_PROBE, PROBE } from './probes.js';
 import type { Stage } from './stage.js';
@@ -61,10 +61,33 @@ export function callScenarios(stage: () => Stage): void {
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       caller: { user_id: 'ř', scope: 'manage', credential_id: null, via: 'mcp', home_node_id: 'n1' },
     });
-    const bare = envelope({ caller: null });
-    await bus.call(PROBE, {}, full);
-    await bus.call(PROBE, {}, bare);
-    expect(seen.map((context) => context.envelope)).toEqual([full, bare]);
+    const ofDevice = envelope({
+      caller: { user_id: 'u1', scope: 'read', credential_id: null, via: 'sync', device_id: 'd1' },
+    });
+    const ofService = envelope({ caller: serviceCaller('edge') });
+    for (const each of [full, ofDevice, ofService]) await bus.call(PROBE, {}, each);
+    expect(seen.map((context) => context.envelope)).toEqual([full, ofDevice, ofService]);
+  });
+
+  it('hands a call of nobody, or in the name of the system, over inside one process alone [bus.caller.named]', async () => {
+    const seen: (Caller | null)[] = [];
+    await stage().server((_input, context) => void seen.push(context.envelope.caller));
+    const bus = await stage().join();
+    const service = serviceCaller('edge');
+    const forged: readonly (Caller | null)[] = [
+      null,
+      { ...service, scope: 'manage', service: undefined },
+      { user_id: 'u1', scope: 'manage', credential_id: null, via: 'system' },
+      { ...service, scope: 'manage' },
+      { ...service, user_id: 'u1' },
+      { ...service, device_id: 'd1' },
+    ];
+    for (const caller of forged) {
+      const call = bus.call(PROBE, {}, envelope({ caller }));
+      if (stage().medium.isOneProcess) await call;
+      else expect(await failureOf(call)).toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+    expect(seen).toHaveLength(stage().medium.isOneProcess ? forged.length : 0);
   });
 
   it('refuses ids that a header could not carry', async () => {

@@ -8,6 +8,8 @@ export interface PartyOptions {
 
 /** What the parties of a bus share: a process, a broker. A transport gives one of these to join the suite. */
 export interface BusMedium {
+  /** Its parties share one process, so that whoever calls is that process itself. */
+  readonly isOneProcess?: true;
   /** A further party, as another process would be. */
   open(options: PartyOptions): Bus;
   /** Parts the parties from each other without warning. */

@@ -6,7 +6,11 @@ busConformance(
   'InProcessBus',
   async () => {
     const hub = new InProcessHub();
-    return { open: (options) => new InProcessBus({ ...options, hub }), close: async () => undefined };
+    return {
+      isOneProcess: true,
+      open: (options) => new InProcessBus({ ...options, hub }),
+      close: async () => undefined,
+    };
   },
   {
     outage: 'nothing can part the parties of one process',

@@ -4,6 +4,7 @@ import { startNats } from '@workspace-graph/testing';
 import type { BusMedium } from '../conformance/bus-conformance.js';
 import { envelope, eventually, failureOf, gate, PROBE, pause } from '../conformance/probes.js';
 import { Stage } from '../conformance/stage.js';
+import { envelopeFields } from './headers.js';
 import { NatsBus } from './nats.bus.js';
 
 const SUBJECT = 'svc.op.graph.probe';
@@ -13,6 +14,9 @@ function headersOf(record: Record<string, string>): ReturnType<typeof headers> {
   for (const [name, value] of Object.entries(record)) made.set(name, value);
   return made;
 }
+
+/** Headers of a call by somebody. */
+const CALLED = envelopeFields(envelope({ callId: 'c', requestId: 'r' }));
 
 /** Against peers that speak the protocol badly, or stop speaking. */
 describe('the protocol on NATS', () => {
@@ -95,7 +99,7 @@ describe('the protocol on NATS', () => {
     const find = (operation: string): Promise<Msg | undefined> =>
       raw.request('svc.find.graph', operation, { timeout: 500 }).catch(() => undefined);
     const address = (await find('probe'))?.headers?.get('svc-from');
-    const fields = headersOf({ 'svc-call': 'c', 'svc-request': 'r', 'svc-timeout-ms': '900' });
+    const fields = headersOf({ ...CALLED, 'svc-timeout-ms': '900' });
     const call = async (operation: string): Promise<unknown[]> => {
       const reply = await raw.request(`svc.to.${address}.${operation}`, '{}', { timeout: 5_000, headers: fields });
       return [reply.headers?.get('svc-kind'), reply.headers?.get('svc-from'), reply.json()];
@@ -220,7 +224,7 @@ describe('the protocol on NATS', () => {
 
   it('answers a body that is not JSON with VALIDATION_FAILED', async () => {
     await stage.server(() => 'never');
-    const fields = headersOf({ 'svc-call': 'c', 'svc-request': 'r', 'svc-timeout-ms': '900' });
+    const fields = headersOf({ ...CALLED, 'svc-timeout-ms': '900' });
     const reply = await raw.request(SUBJECT, '{', { timeout: 1_000, headers: fields });
     expect(reply.json()).toMatchObject({ code: 'VALIDATION_FAILED', request_id: 'r' });
   });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
-import { type Operation, type Owner, ServiceError } from '@workspace-graph/contracts';
+import { isNamed, type Operation, type Owner, ServiceError } from '@workspace-graph/contracts';
 import type { Dispatch, Serving } from '../bus.js';
 import { encodeError } from '../codec.js';
-import { cancelled, internal, shuttingDown, unavailable } from '../failures.js';
+import { cancelled, internal, shuttingDown, unavailable, unnamed } from '../failures.js';
 import { Run } from '../run.js';
 import { Work } from '../work.js';
 import { type IncomingEnvelope, instanceHeaders, outcomeHeaders, readEnvelope } from './headers.js';
@@ -129,13 +129,17 @@ export class NatsServing implements Serving {
   }
 
   private read(operation: string, message: Msg): IncomingEnvelope | undefined {
+    let requestId = 'unknown';
     try {
-      return readEnvelope(message.headers);
+      const incoming = readEnvelope(message.headers);
+      requestId = incoming.envelope.requestId;
+      if (!isNamed(incoming.envelope.caller)) throw unnamed();
+      return incoming;
     } catch (error) {
       this.host.logger.error({ err: error, operation }, 'a request that no caller of ours sends');
       const outcome = encodeError(
         error instanceof ServiceError ? error : internal(error),
-        'unknown',
+        requestId,
         Number.POSITIVE_INFINITY,
       );
       this.host.link.publish(message.reply ?? '', outcome.body, { headers: outcomeHeaders(outcome.kind) });

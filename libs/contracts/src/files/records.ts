@@ -8,7 +8,7 @@ import { FilePath, FileRecord, FileStatus, Sha256 } from './file.js';
 
 /**
  * What a device asks of the file service: the records of files, which the whole organization shares. No bytes pass
- * here. Every operation acts for the caller in its envelope; without one it acts for the device itself and sees all.
+ * here. Every operation acts for the caller in its envelope, who sees what that person sees now.
  */
 
 /** A node as a place for files. */
@@ -28,7 +28,7 @@ export type NodePlace = z.infer<typeof NodePlace>;
 export const findPlaces = query({
   name: 'find_places',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   doc: 'Tell where the files of nodes belong. Nodes that the caller does not see are left out.',
   input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
   output: z.strictObject({ places: z.array(NodePlace) }),
@@ -41,7 +41,7 @@ export type PlacedFile = z.infer<typeof PlacedFile>;
 export const findFiles = query({
   name: 'find_files',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   doc: 'Read files by id, or by node and path. Files of nodes that the caller does not see are left out.',
   input: z.strictObject({
     ids: z.array(Id).max(LIMITS.filesPerChange).default([]),
@@ -56,7 +56,7 @@ export const findFiles = query({
 export const queryFiles = query({
   name: 'query_files',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   doc: 'List files, the newest first, of one node, of the home node and its neighbours, or of everything visible.',
   input: z.strictObject({
     node_id: Id.optional(),
@@ -72,7 +72,7 @@ export const queryFiles = query({
 export const listNodeRecords = query({
   name: 'list_node_records',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   doc: 'All records of one node in the order of their ids, for comparing with a folder.',
   input: z.strictObject({
     node_id: Id,
@@ -128,7 +128,7 @@ export type FileChangeResult = z.infer<typeof FileChangeResult>;
 export const applyFileChanges = command({
   name: 'apply_file_changes',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   idempotent: true,
   doc: 'Change records of one node in one transaction, one after the other: a path is free for the next change once its file has left it. Registering a path that has a record updates that record; what is so already is answered and not changed.',
   input: z.strictObject({
@@ -163,7 +163,7 @@ export type FileIntent = z.infer<typeof FileIntent>;
 export const noteFileIntents = command({
   name: 'note_file_intents',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   doc: 'Note what is about to happen to files, so that it is finished or taken back whatever fails in between.',
   input: z.strictObject({
     intents: z
@@ -178,9 +178,9 @@ export const noteFileIntents = command({
 export const settleFileIntents = command({
   name: 'settle_file_intents',
   owner: 'file',
-  tier: 'internal',
+  tier: 'device',
   idempotent: true,
-  doc: 'Remove intents that are done or taken back, or note why they are not.',
+  doc: 'Remove intents of this device that are done or taken back, or note why they are not.',
   input: z.strictObject({
     outcomes: z
       .array(z.strictObject({ id: Id, error: z.string().max(2_000).nullable().describe('Null removes the intent.') }))
@@ -193,8 +193,8 @@ export const settleFileIntents = command({
 export const listFileIntents = query({
   name: 'list_file_intents',
   owner: 'file',
-  tier: 'internal',
-  doc: 'What is noted and not settled, of these nodes, the oldest first.',
+  tier: 'device',
+  doc: 'What this device has noted and not settled, of these nodes, the oldest first.',
   input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
   output: z.strictObject({ intents: z.array(FileIntent) }),
 });

@@ -27,6 +27,7 @@ export async function fill(url: string): Promise<void> {
     await run(
       `INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at) VALUES ('${id(4)}', 'personal', ${odd}, 'write', '${id(1)}', sha256('secret'), now() + interval '1 day')`,
     );
+    await run(`INSERT INTO identity.device (id, user_id, name) VALUES ('${id(6)}', '${id(1)}', ${odd})`);
     await run(`INSERT INTO identity.bootstrap (user_id) VALUES ('${id(1)}')`);
     await run(`INSERT INTO graph.actor (id, type, name, user_id) VALUES ('${id(5)}', 'person', 'Actor', '${id(1)}')`);
     await run(
@@ -65,7 +66,7 @@ export async function fill(url: string): Promise<void> {
       `INSERT INTO file.tombstone (id, file_id, node_id, path, remote_path, sha256, reason, created_by) VALUES ('${id(82)}', '${id(83)}', '${id(84)}', 'wip/gone', 'org/projects/gone/wip/gone', NULL, 'deleted', '${id(1)}')`,
     );
     await run(
-      `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2)`,
+      `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, device_id) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2, '${id(6)}')`,
     );
     await run(
       `INSERT INTO audit.entry (id, user_id, via, action, target_kind, after, request_id) VALUES ('${id(60)}', '${id(1)}', 'rest', 'a', 'node', '{"name": "\\\\\\\\ \\"x\\" \\n"}', 'r')`,

@@ -105,6 +105,25 @@ describe('the tokens of the foundation', () => {
   });
 });
 
+describe('what was to be done to files', () => {
+  it('is the work of the one device that there was, that of the owner of the workspace [files.intents.own-device]', async () => {
+    await migrate({ url: database.url, migrations: readMigrations().filter(({ name }) => name < '0008') });
+    await register('wip/a.md');
+    await client.query(`
+      INSERT INTO identity."user" (id, name, max_scope) VALUES ('${PROJECT}', 'Ada', 'manage');
+      INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at, origin)
+        SELECT gen_random_uuid(), 'device', 'sidecar', 'manage', '${PROJECT}', sha256(n::text::bytea), now(), 'workspace' FROM generate_series(1, 2) n;
+      INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path)
+        SELECT gen_random_uuid(), id, node_id, 'delete', path FROM file.record`);
+    await migrate({ url: database.url });
+    const { rows } = await client.query(
+      'SELECT d.user_id FROM file.pending_op p JOIN identity.device d ON d.id = p.device_id',
+    );
+    expect(rows).toEqual([{ user_id: PROJECT }]);
+    expect((await client.query('SELECT 1 FROM identity.device')).rowCount).toBe(1);
+  });
+});
+
 describe('paths that were compared by compatibility', () => {
   const keyOf = async (path: string) =>
     (await client.query('SELECT path_key FROM file.record WHERE path = $1', [path])).rows[0]?.path_key;

@@ -2,7 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
-import { isOfUnseenOrganization, nodeFolder } from '@workspace-graph/domain';
+import { isOfUnseenOrganization, nodeFolder, SHARED_FOLDER } from '@workspace-graph/domain';
 import { folderKey } from './mirrors.js';
 import { type SystemFolders, systemFolders } from './system-folders.js';
 
@@ -98,12 +98,9 @@ export function mayNest(one: PlacedFolder, other: PlacedFolder, root: string): b
   return organization.place.type === 'organization' && isDefault(organization, root) && isDefault(node, root);
 }
 
-/** Stands for the organization in the folders of nodes whose organization their maker does not see. */
-const SHARED = 'shared';
-
 export function defaultFolder(place: NodePlace, root: string): string {
   const within = nodeFolder(place).split('/');
-  return isOfUnseenOrganization(place) ? join(root, SHARED, ...within) : join(root, ...within);
+  return isOfUnseenOrganization(place) ? join(root, SHARED_FOLDER, ...within) : join(root, ...within);
 }
 
 /** Why the disk does not take a folder, as an answer to whoever chose it. */

@@ -24,6 +24,7 @@ import {
   writeFile as writeText,
 } from '@workspace-graph/contracts';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
+import { eventually } from '../watcher/watcher.fixture.js';
 
 const KEY = 'veiled-works';
 
@@ -192,6 +193,21 @@ describe('a node of an organization that its reader does not see', () => {
       const answers = await allAnswers(nodeId, device.person('write'));
       expect(answers.toLowerCase()).not.toContain(KEY);
     }
+  });
+
+  it('is told to the person of a device who has lost sight of it where the folder was made without it [access.hidden.paths]', async () => {
+    const person = device.person('write');
+    const [before, after] = [apart('Before'), apart('After')];
+    await device.call(createMirror, { node_id: before });
+    await device.call(createMirror, { node_id: after }, person);
+    device.identity.users.set(person.user_id, { max_scope: 'write' });
+    await eventually(async () => {
+      expect((await device.parts.service.place(before, null)).organization_sync_key).toBeNull();
+      const { items } = await device.call(listMirrors, {}, person);
+      const told = new Map(items.map(({ node, local_path }) => [node.id, local_path]));
+      expect(told.get(after)).toBe(join(device.root, 'shared/projects/after'));
+      expect(told.get(before)).toBeNull();
+    });
   });
 
   it('is told where it lies when the path does not spell the key', async () => {

@@ -1,11 +1,13 @@
 import { relative, sep } from 'node:path';
 import { type Envelope, findPlaces, LIMITS, type NodePlace } from '@workspace-graph/contracts';
-import { isOfUnseenOrganization, pathKey } from '@workspace-graph/domain';
+import { isOfUnseenOrganization, pathKey, SHARED_FOLDER } from '@workspace-graph/domain';
+import type { DevicePrincipal } from '../records/device-principal.js';
 import type { FileService } from '../records/file-service.js';
 import type { DeviceStore } from '../store/device-store.js';
 
 interface LocalPathsParts {
-  readonly settings: { readonly root: string; readonly personId: () => string | null };
+  readonly settings: { readonly root: string };
+  readonly principal: Pick<DevicePrincipal, 'isOf'>;
   readonly store: Pick<DeviceStore, 'mirror'>;
   readonly service: Pick<FileService, 'call'>;
 }
@@ -21,18 +23,19 @@ export class LocalPaths {
   constructor(private readonly parts: LocalPathsParts) {}
 
   areToldTo({ caller }: Envelope): boolean {
-    return caller !== null && (caller.scope === 'manage' || caller.user_id === this.parts.settings.personId());
+    return caller !== null && (caller.scope === 'manage' || this.parts.principal.isOf(caller.user_id));
   }
 
   /** The folders of nodes that the caller sees. */
   async foldersOf(places: readonly NodePlace[], asker: Envelope): Promise<ToldFolders> {
     if (!this.areToldTo(asker)) return () => null;
     const here = places.filter(({ node_id }) => this.parts.store.mirror(node_id) !== null);
-    const keys = await this.hiddenKeys(here.filter(isOfUnseenOrganization));
+    const veiled = here.filter(isOfUnseenOrganization);
+    const keys = await this.hiddenKeys(veiled);
+    const unseen = new Set(veiled.map(({ node_id }) => node_id));
     return (nodeId) => {
       const folder = this.parts.store.mirror(nodeId)?.path ?? null;
-      const key = keys.get(nodeId);
-      return folder === null || (key !== undefined && this.spells(folder, key)) ? null : folder;
+      return folder === null || (unseen.has(nodeId) && this.spells(folder, keys.get(nodeId))) ? null : folder;
     };
   }
 
@@ -62,9 +65,13 @@ export class LocalPaths {
     return keys;
   }
 
-  /** Below the workspace's own folder, which its person has named. */
-  private spells(folder: string, key: string): boolean {
+  /**
+   * Below the workspace's own folder, which its person has named. A key that this device does not see either may be any
+   * name of a folder that was not made for those who do not see the organization.
+   */
+  private spells(folder: string, key: string | undefined): boolean {
     const within = relative(this.parts.settings.root, folder);
+    if (key === undefined) return !within.startsWith(SHARED_FOLDER + sep);
     const names = (within.startsWith('..') ? folder : within).split(sep);
     return names.some((name) => pathKey(name) === pathKey(key));
   }

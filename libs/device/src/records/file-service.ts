@@ -11,26 +11,33 @@ import {
   RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
+import type { DevicePrincipal } from './device-principal.js';
 
-/** On whose behalf the device asks: the envelope of the call that it answers, or null for its own work. */
+/** On whose behalf the device asks: the envelope of the call that it answers, or null for its own person. */
 export type Asker = Envelope | null;
 
 /** What the device asks of the file service, over the bus. */
 export class FileService {
-  constructor(private readonly bus: Pick<Bus, 'call'>) {}
+  constructor(
+    private readonly bus: Pick<Bus, 'call'>,
+    private readonly principal: Pick<DevicePrincipal, 'caller' | 'deviceId'>,
+  ) {}
 
-  /** Calls an operation of the file service for `asker`. @throws ServiceError as the operation tells */
+  /** Calls an operation for `asker`, or as the device itself. @throws ServiceError as the operation tells */
   async call<Op extends Operation>(
     operation: Op,
     input: InputOf<Op>,
     asker: Asker,
     signal?: AbortSignal,
   ): Promise<OutputOf<Op>> {
-    const envelope: Envelope = asker
-      ? { ...asker, callId: randomUUID() }
-      : { callId: randomUUID(), requestId: randomUUID(), caller: null };
-    const reply = await this.bus.call(operation, input, envelope, signal ? { signal } : {});
+    const reply = await this.bus.call(operation, input, await this.envelopeFor(asker), signal ? { signal } : {});
     return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
+  }
+
+  private async envelopeFor(asker: Asker): Promise<Envelope> {
+    const callId = randomUUID();
+    if (!asker) return { callId, requestId: randomUUID(), caller: await this.principal.caller() };
+    return { ...asker, callId, caller: { ...callerOf(asker), device_id: this.principal.deviceId } };
   }
 
   /**

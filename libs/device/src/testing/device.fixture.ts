@@ -55,6 +55,7 @@ export interface DeviceFixture extends AsyncDisposable {
 }
 
 const PERSON = '018f0000-0000-7000-8000-00000000d001';
+const DEVICE = { deviceId: '018f0000-0000-7000-8000-00000000d002', userId: PERSON };
 
 export interface DeviceFixtureOptions {
   readonly settings?: Partial<DeviceSettings>;
@@ -82,12 +83,12 @@ async function startDeviceAt(
   await bus.serve('file', MemoryFileService.operations, records.dispatch);
   const graph = new MemoryGraph(records);
   await bus.serve('graph', MemoryGraph.operations, graph.dispatch);
-  const identity = new MemoryIdentity();
+  const identity = new MemoryIdentity(DEVICE);
   await bus.serve('identity', MemoryIdentity.operations, identity.dispatch);
   const settings: DeviceSettings = {
     root,
     own,
-    personId: () => PERSON,
+    identity: () => DEVICE,
     watch: false,
     debounceMs: 100,
     failuresPerNode: 50,

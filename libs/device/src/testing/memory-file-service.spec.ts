@@ -4,13 +4,23 @@ import { newId } from '@workspace-graph/platform';
 import { fileServiceConformance } from '@workspace-graph/testing';
 import { MemoryFileService } from './memory-file-service.js';
 
+const device = (): Caller & { readonly device_id: string } => ({
+  user_id: newId(),
+  scope: 'manage',
+  credential_id: null,
+  via: 'sync',
+  device_id: newId(),
+});
+const DESK = device();
+
 fileServiceConformance('the records in memory', async () => {
   const records = new MemoryFileService();
   const dispatch = (operation: Operation, input: unknown, caller: Caller | null): Promise<unknown> =>
-    records.dispatch(operation, input, { envelope: { caller } });
+    records.dispatch(operation, input, { envelope: { caller: { device_id: DESK.device_id, ...(caller ?? DESK) } } });
   const idsOf = (callers: readonly Caller[]): Set<string> => new Set(callers.map(({ user_id }) => user_id));
   return {
     user: async () => ({ user_id: newId(), scope: 'write', credential_id: randomUUID(), via: 'rest' }),
+    device: async () => device(),
     node: async ({ name, readers = [], writers = [], organizationReaders }) => {
       const isOpen = readers.length + writers.length === 0;
       return records.node({

@@ -39,6 +39,8 @@ export class MemoryFileService {
   readonly nodes = new Map<string, FakeNode>();
   readonly records = new Map<string, FileRecord>();
   readonly intents = new Map<string, FileIntent>();
+  /** Devices that noted intents, by the intents' ids. */
+  private readonly noters = new Map<string, string | undefined>();
   /** Records that were removed, by id. */
   private readonly removed = new Map<string, FileRecord>();
   readonly tombstones: { file_id: string; node_id: string; path: string }[] = [];
@@ -124,7 +126,8 @@ export class MemoryFileService {
           to_node_id === null ? [node_id] : [node_id, to_node_id];
         const isAsked = (intent: FileIntent): boolean => ends(intent).some((id) => node_ids.includes(id));
         const isSeen = (intent: FileIntent): boolean => ends(intent).every((id) => this.isSeen(id, caller));
-        return { intents: [...this.intents.values()].filter((intent) => isAsked(intent) && isSeen(intent)) };
+        const own = [...this.intents.values()].filter(({ id }) => this.isOwn(id, caller));
+        return { intents: own.filter((intent) => isAsked(intent) && isSeen(intent)) };
       }
       default:
         throw new Error(`${operation.name} is not an operation of the file service`);
@@ -161,6 +164,11 @@ export class MemoryFileService {
   /** The device itself may still see what is said of a node that is gone. */
   private isSeen(nodeId: string, caller: Caller | null): boolean {
     return caller === null || caller.scope === 'manage' || this.placeOf(nodeId, caller) !== null;
+  }
+
+  /** A device settles what it noted; what a spec laid there belongs to any. */
+  private isOwn(intentId: string, caller: Caller | null): boolean {
+    return !this.noters.has(intentId) || this.noters.get(intentId) === caller?.device_id;
   }
 
   private find({ ids, paths }: ParsedInputOf<typeof findFiles>, caller: Caller | null): PlacedFile[] {
@@ -337,6 +345,7 @@ export class MemoryFileService {
     files.forEach((file, index) => {
       const intent = intents[index];
       if (!intent || this.intents.has(intent.id)) return;
+      this.noters.set(intent.id, caller?.device_id);
       this.intents.set(intent.id, {
         ...intent,
         to_path: intent.to_path?.normalize('NFC') ?? null,
@@ -355,7 +364,8 @@ export class MemoryFileService {
     for (const { id, error } of outcomes) {
       const intent = this.intents.get(id);
       const file = this.records.get(intent?.file_id ?? '');
-      if (!intent || !file || this.placeOf(file.node_id, caller)?.level !== 'write') continue;
+      if (!intent || !file || !this.isOwn(id, caller) || this.placeOf(file.node_id, caller)?.level !== 'write')
+        continue;
       if (error === null) this.intents.delete(id);
       else this.intents.set(id, { ...intent, last_error: error, attempts: intent.attempts + 1 });
     }

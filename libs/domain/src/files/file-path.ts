@@ -160,6 +160,9 @@ export function nodeFolder(place: KeyedPlace): string {
   return place.organization_sync_key === null ? within : `${place.organization_sync_key}/${within}`;
 }
 
+/** Stands for the organization in the folders of nodes whose organization their maker does not see. */
+export const SHARED_FOLDER = 'shared';
+
 /** Whether a node belongs to an organization that whoever was told this place does not see. */
 export function isOfUnseenOrganization({ type, organization_sync_key }: Omit<KeyedPlace, 'sync_key'>): boolean {
   return type !== 'organization' && organization_sync_key === null;

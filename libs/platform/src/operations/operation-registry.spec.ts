@@ -1,7 +1,19 @@
 import 'reflect-metadata';
 import { Injectable, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { type Caller, getActor, getNode, OPERATIONS, ServiceError, whoami } from '@workspace-graph/contracts';
+import {
+  authenticateDevice,
+  type Caller,
+  getActor,
+  getNode,
+  listFileIntents,
+  OPERATIONS,
+  type Operation,
+  ServiceError,
+  serviceCaller,
+  settleFileIntents,
+  whoami,
+} from '@workspace-graph/contracts';
 import { Handles } from './handles.decorator.js';
 import { OperationRegistry } from './operation-registry.js';
 import { OperationsModule } from './operations.module.js';
@@ -33,6 +45,24 @@ class RefusingHandlers {
 class SecondActorHandlers {
   @Handles(getActor)
   get(): Promise<never> {
+    throw new Error('never called');
+  }
+}
+
+@Injectable()
+class RecordHandlers {
+  @Handles(listFileIntents)
+  list(): Promise<never> {
+    throw new Error('never called');
+  }
+
+  @Handles(settleFileIntents)
+  settle(): Promise<never> {
+    throw new Error('never called');
+  }
+
+  @Handles(authenticateDevice)
+  authenticate(): Promise<never> {
     throw new Error('never called');
   }
 }
@@ -100,5 +130,20 @@ describe('the registry of operations', () => {
       expect(await codeOf(input)).toEqual(['LOCAL_MODE_NO_REMOTE', 'Given undefined.']);
     expect(await codeOf({}, null)).toMatchObject(['UNAUTHENTICATED', expect.anything()]);
     expect(await codeOf({ more: 1 })).toMatchObject(['VALIDATION_FAILED', expect.stringContaining('more')]);
+  });
+
+  it('lets devices alone ask what is theirs, within the scope of their person, and services what is internal', async () => {
+    const registry = await boot([RecordHandlers], true);
+    const device: Caller = { ...READER, via: 'sync', device_id: 'd1' };
+    const code = (operation: Operation, caller: Caller | null) =>
+      call(registry, operation.name, {}, caller).catch((error: ServiceError) => error.code);
+    expect(await code(listFileIntents, { ...READER, scope: 'manage' })).toBe('FORBIDDEN');
+    expect(await code(listFileIntents, null)).toBe('UNAUTHENTICATED');
+    expect(await code(listFileIntents, serviceCaller('edge'))).toBe('UNAUTHENTICATED');
+    expect(await code(listFileIntents, device)).toBe('VALIDATION_FAILED');
+    expect(await code(settleFileIntents, device)).toBe('FORBIDDEN');
+    expect(await code(settleFileIntents, { ...device, scope: 'write' })).toBe('VALIDATION_FAILED');
+    for (const caller of [serviceCaller('edge'), null, READER])
+      expect(await code(authenticateDevice, caller)).toBe('VALIDATION_FAILED');
   });
 });

@@ -4,11 +4,13 @@ import {
   type Caller,
   type Envelope,
   hasUnknownFields,
+  NOBODY_ID,
   OPERATIONS,
   type Operation,
   type Owner,
   RawJson,
   readInput,
+  type Scope,
   ServiceError,
   scopeIncludes,
 } from '@workspace-graph/contracts';
@@ -26,7 +28,7 @@ export type OperationObserver = (
 ) => Promise<unknown>;
 
 const SYSTEM_CALLER: Caller = {
-  user_id: '00000000-0000-7000-8000-000000000000',
+  user_id: NOBODY_ID,
   scope: 'manage',
   credential_id: null,
   via: 'system',
@@ -117,16 +119,25 @@ export class OperationRegistry implements OnModuleInit {
   }
 }
 
-/** Refuses a caller below the operation's tier; internal operations are for our own processes, whoever they act for. */
+/**
+ * Refuses a caller below the operation's tier. Internal operations are for our own processes, whoever they act for; no
+ * call without a caller comes from another process, which the bus sees to.
+ */
 function admit(operation: Operation, caller: Caller | null): Caller {
   if (operation.tier === 'internal') return caller ?? SYSTEM_CALLER;
-  if (!caller) throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
-  if (!scopeIncludes(caller.scope, operation.tier)) {
-    throw new ServiceError('FORBIDDEN', `This needs the scope ${operation.tier}.`, {
-      required_scope: operation.tier,
-    });
-  }
+  if (!caller || caller.service !== undefined)
+    throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
+  if (operation.tier === 'device' && caller.device_id === undefined)
+    throw new ServiceError('FORBIDDEN', 'This is for devices alone.');
+  const required = scopeOf(operation);
+  if (!scopeIncludes(caller.scope, required))
+    throw new ServiceError('FORBIDDEN', `This needs the scope ${required}.`, { required_scope: required });
   return caller;
+}
+
+function scopeOf({ tier, readOnly }: Operation): Scope {
+  if (tier === 'read' || tier === 'write' || tier === 'manage') return tier;
+  return readOnly ? 'read' : 'write';
 }
 
 /** A field that no operation knows is a mistake of the caller, whatever the handler makes of the others. */

@@ -4,4 +4,5 @@ export {
   ensureLocalOwner,
   type LocalOwner,
 } from './bootstrap/bootstrap.js';
+export { ensureLocalDevice } from './devices/local-device.js';
 export { IdentityModule } from './identity.module.js';

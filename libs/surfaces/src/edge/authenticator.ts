@@ -7,6 +7,7 @@ import {
   type InputOf,
   RawJson,
   ServiceError,
+  serviceCaller,
 } from '@workspace-graph/contracts';
 import type { Logger, Metrics } from '@workspace-graph/platform';
 import { type Presented, readCredential } from './credential.js';
@@ -51,6 +52,7 @@ const KNOWN_MS = 600_000;
 const MAX_ENTRIES = 10_000;
 /** Verifications at once when all are repeated. */
 const RECHECKS = 16;
+const EDGE = serviceCaller('edge');
 
 /** Turns Authorization headers into callers, and tells when a credential has ended. */
 export class EdgeAuthenticator {
@@ -152,7 +154,7 @@ export class EdgeAuthenticator {
     { requestId, traceparent }: AuthenticationContext,
   ): Promise<Entry> {
     const verifiedAtMs = performance.now();
-    const envelope = { callId: randomUUID(), requestId, caller: null, ...(traceparent ? { traceparent } : {}) };
+    const envelope = { callId: randomUUID(), requestId, caller: EDGE, ...(traceparent ? { traceparent } : {}) };
     const reply = await this.parts.bus.call(authenticate, { credential }, envelope);
     const { caller, expires_at } = reply instanceof RawJson ? authenticate.output.parse(reply.parse()) : reply;
     const expiresAtMs = Date.parse(expires_at);

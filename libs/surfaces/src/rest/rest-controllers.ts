@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type } from '@nestjs/common';
-import type { HttpMethod, Operation } from '@workspace-graph/contracts';
+import { type HttpMethod, isOffered, type Operation } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EdgeRoute } from '../edge/edge-route.js';
 import { RestInvoker } from './rest-invoker.js';
@@ -41,8 +41,9 @@ function createController(tag: string): Type<OperationsController> {
 /** @throws Error for an operation that no surface may offer */
 function addRoute(controller: Type<OperationsController>, plan: RoutePlan): void {
   const { operation, rest } = plan;
+  if (!isOffered(operation))
+    throw new Error(`Operation ${operation.name} of the tier ${operation.tier} cannot have a route`);
   const { name, tier } = operation;
-  if (tier === 'internal') throw new Error(`Operation ${name} is internal and cannot have a route`);
   const prototype = controller.prototype as object;
   const descriptor: PropertyDescriptor = {
     value(this: OperationsController, request: FastifyRequest, reply: FastifyReply): Promise<void> {

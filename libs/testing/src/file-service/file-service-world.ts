@@ -9,10 +9,12 @@ export interface WorldNode {
   readonly organizationReaders?: readonly Caller[];
 }
 
-/** A file service with the nodes that its specs need, called the way the bus calls it. A null caller is the device itself. */
+/** A file service with the nodes that its specs need, called the way a device calls it: for `caller`, or by itself for null. */
 export interface FileServiceWorld extends AsyncDisposable {
   /** A user with a credential for writing. */
   user(name: string): Promise<Caller>;
+  /** Another device, of somebody who manages. */
+  device(): Promise<Caller>;
   /** Adds a project to the organization with the key `acme`; answers its id. */
   node(node: WorldNode): Promise<string>;
   /** Joins two nodes by an edge. */

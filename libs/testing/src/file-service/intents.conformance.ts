@@ -50,6 +50,19 @@ export function intentScenarios(world: () => FileServiceWorld): void {
     expect(await list(stage.nodeId)).toEqual([]);
   });
 
+  it('are listed and settled by the device that noted them, whoever works there [files.intents.own-device]', async () => {
+    const other = await world().device();
+    const file = await stage.register('wip/a.md');
+    const intent = { id: newId(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };
+    await world().call(noteFileIntents, { intents: [intent] }, await world().user('Will'));
+    expect((await world().call(listFileIntents, { node_ids: [stage.nodeId] }, other)).intents).toEqual([]);
+    await world().call(settleFileIntents, { outcomes: [{ id: intent.id, error: null }] }, other);
+    await world().call(settleFileIntents, { outcomes: [{ id: intent.id, error: 'Not mine.' }] }, other);
+    expect(await list(stage.nodeId)).toMatchObject([{ id: intent.id, last_error: null }]);
+    await settle(intent.id, null);
+    expect(await list(stage.nodeId)).toEqual([]);
+  });
+
   it('go with their file', async () => {
     const file = await stage.register('wip/a.md');
     const intent = { id: newId(), file_id: file.id, kind: 'delete' as const, to_node_id: null, to_path: null };

@@ -53,7 +53,7 @@ describe('changes of files', () => {
     await apply({ kind: 'remove', file_id: id, tombstone: true });
     expect(await told()).toBe(4);
     const content = { size_bytes: 5, mime_type: 'text/plain', modified_at: '2026-05-04T10:00:00.000Z' };
-    const ofDevice = { action: 'spec', user_id: null, via: 'system' };
+    const ofDevice = { action: 'spec', user_id: files.ownDevice.user_id, via: 'sync' };
     expect(await audit(id)).toEqual([
       { ...ofDevice, before: null, after: { node_id: nodeId, path: 'wip/a', sha256: 'a'.repeat(64), ...content } },
       {

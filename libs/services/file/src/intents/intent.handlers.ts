@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { Database, runSqlCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { seenBy } from '../shared/caller.js';
+import { deviceOf, seenBy } from '../shared/caller.js';
 import { LIST_INTENTS, SETTLE_INTENTS } from './intent.statements.js';
 import { noteIntents } from './note-intents.js';
 
@@ -34,6 +34,7 @@ export class IntentHandlers {
     return runSqlCommand(this.database, context, async (tx) => {
       await tx.execute(SETTLE_INTENTS, [
         ...seenBy(context.caller),
+        deviceOf(context.caller),
         outcomes.map(({ id }) => id),
         outcomes.map(({ error }) => error),
       ]);
@@ -43,7 +44,7 @@ export class IntentHandlers {
 
   @Handles(listFileIntents)
   async list(input: ParsedInputOf<typeof listFileIntents>, { caller }: OperationContext): Promise<RawJson> {
-    const intents = await this.database.json(LIST_INTENTS, [...seenBy(caller), input.node_ids]);
+    const intents = await this.database.json(LIST_INTENTS, [...seenBy(caller), deviceOf(caller), input.node_ids]);
     if (!intents) throw new Error('Intents are answered in one row');
     return intents;
   }

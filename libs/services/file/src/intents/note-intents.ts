@@ -7,7 +7,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { SqlTransaction } from '@workspace-graph/database';
 import { parseFilePath } from '@workspace-graph/domain';
-import { authorOf, fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
+import { authorOf, deviceOf, fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import { INTENDED_FILES, INTENDED_NODES, type IntendedFile, NOTE_INTENTS } from './intent.statements.js';
 
 type Intent = ParsedInputOf<typeof operation>['intents'][number];
@@ -31,7 +31,7 @@ export async function noteIntents(
     const { node_id, path: from_path, sha256 } = file;
     return { ...intent, to_path: intent.to_path?.normalize('NFC') ?? null, node_id, from_path, sha256 };
   });
-  await tx.execute(NOTE_INTENTS, [JSON.stringify(rows), authorOf(tx.context.caller)]);
+  await tx.execute(NOTE_INTENTS, [JSON.stringify(rows), authorOf(tx.context.caller), deviceOf(tx.context.caller)]);
   return { done: true };
 }
 

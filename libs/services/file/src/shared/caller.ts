@@ -5,7 +5,13 @@ export function seenBy(caller: Caller): [userId: string, seesAll: boolean] {
   return [caller.user_id, caller.scope === 'manage'];
 }
 
-/** The user to record as author of a change; null for the device itself. */
+/** The device that asks. Operations of the tier `device` have one. */
+export function deviceOf({ device_id }: Caller): string {
+  if (device_id === undefined) throw new Error('A call of no device');
+  return device_id;
+}
+
+/** The user to record as author of a change; null for the system itself. */
 export function authorOf(caller: Caller): string | null {
   return caller.via === 'system' ? null : caller.user_id;
 }

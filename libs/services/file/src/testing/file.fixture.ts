@@ -6,6 +6,8 @@ import { FileModule } from '../file.module.js';
 /** The file service over a fresh database with the organization `acme`. */
 export interface FileFixture extends FileServiceWorld {
   readonly harness: ServiceHarness;
+  /** The device that calls, of somebody who manages. */
+  readonly ownDevice: Caller;
   /** Rows of an unnamed statement, for looking behind the service. */
   sql<T extends Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<T[]>;
   /** Calls an operation under an id of its own. */
@@ -24,6 +26,13 @@ export async function startFiles(): Promise<FileFixture> {
     `INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ($1, 'organization', 'Acme', 'active', 'acme')`,
     [organizationId],
   );
+  const device = async (): Promise<Caller> => {
+    const person = await harness.user('Owner', 'manage');
+    const device_id = newId();
+    await sql(`INSERT INTO identity.device (id, user_id, name) VALUES ($1, $2, 'desk')`, [device_id, person.user_id]);
+    return { ...person, via: 'sync', device_id };
+  };
+  const ownDevice = await device();
   const closedOrganization = async (readers: readonly Caller[]): Promise<string> => {
     const id = newId();
     await sql(
@@ -36,12 +45,18 @@ export async function startFiles(): Promise<FileFixture> {
     return id;
   };
   const callAs: FileFixture['callAs'] = async (operation, input, caller, callId) => {
-    const envelope = { callId, requestId: callId, caller };
+    const envelope = {
+      callId,
+      requestId: callId,
+      caller: { device_id: ownDevice.device_id, ...(caller ?? ownDevice) },
+    };
     const reply = await registry.dispatch(operation, input, { envelope, signal: new AbortController().signal });
     return reply instanceof RawJson ? reply.parse() : reply;
   };
   return {
     harness,
+    ownDevice,
+    device,
     sql,
     callAs,
     user: (name) => harness.user(name),

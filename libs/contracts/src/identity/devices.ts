@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { Caller } from '../caller.js';
+import { Id } from '../common.js';
+import { query } from '../operation.js';
+
+/** Internal: turns a device that has been verified into its caller. */
+export const authenticateDevice = query({
+  name: 'authenticate_device',
+  owner: 'identity',
+  tier: 'internal',
+  doc: 'Answer the caller that a device is: its person, with the scope that the person has now.',
+  input: z.strictObject({ device_id: Id }),
+  output: z.strictObject({ caller: Caller }),
+  errors: ['UNAUTHENTICATED'],
+});
