@@ -70,6 +70,7 @@ const NOT_CARRIED = [
   'file.pending_op',
   'file.tombstone',
   'graph.import_part',
+  'identity.device',
   'identity.bootstrap',
   'identity.token',
   'outbox.applied_call',
@@ -200,9 +201,11 @@ async function files(project: string, area: string, ann: Caller): Promise<void> 
   });
   const paths = ['wip/Žluťoučký 👩‍👩‍👧‍👦 ﷺ "x".md', 'outputs/a/b/c.pdf', 'resources/moved', 'wip/gone'];
   const changes = paths.map((path) => ({ kind: 'register' as const, path, ...content(path) }));
-  const apply = async (more: readonly FileChange[], caller?: Caller) =>
-    (await as(applyFileChanges, { node_id: project, action: 'spec', changes: [...more], strict: true }, caller))
-      .results;
+  const device_id = newId();
+  const apply = async (more: readonly FileChange[], caller: Caller = admin) => {
+    const input = { node_id: project, action: 'spec', changes: [...more], strict: true };
+    return (await as(applyFileChanges, input, { ...caller, device_id })).results;
+  };
   const ids = (await apply(changes, ann)).map((result) => ('file' in result ? (result.file?.id ?? '') : ''));
   const [edited = '', , moved = '', gone = ''] = ids;
   await apply([

@@ -19,19 +19,26 @@ import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
-import { FILES, groundSql, NODES, STUCK, USERS } from './ground.js';
+import { DEVICES, FILES, groundSql, NODES, STUCK, USERS } from './ground.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
 import type { Surface } from './surface.js';
 import { Transcript } from './transcript.js';
 
 const ADA: Caller = { user_id: USERS.ada, scope: 'manage', credential_id: null, via: 'rest' };
+const byDevice = { credential_id: null, via: 'sync' } as const;
 const CALLERS: Readonly<Record<string, Caller>> = {
-  reader: { user_id: USERS.rita, scope: 'read', credential_id: null, via: 'rest' },
-  writer: { user_id: USERS.wil, scope: 'write', credential_id: null, via: 'rest', home_node_id: NODES.beta },
+  reader: { ...byDevice, user_id: USERS.rita, scope: 'read', device_id: DEVICES.rita },
+  writer: {
+    ...byDevice,
+    user_id: USERS.wil,
+    scope: 'write',
+    device_id: DEVICES.wil,
+    home_node_id: NODES.beta,
+  },
 };
 
 describe('to those who may not see them, files of hidden nodes', () => {
-  it('change nothing in any answer about files, nodes and the overview [access.hidden.nowhere] [access.hidden.two-worlds] [access.hidden.indistinguishable-from-absent] [errors.file-not-found]', async () => {
+  it('change nothing in any answer about files, nodes and the overview [access.hidden.nowhere] [access.hidden.two-worlds] [access.hidden.indistinguishable-from-absent] [access.device.own-person] [errors.file-not-found]', async () => {
     const [without, with_] = [await tell(false), await tell(true)];
     expect(without.length).toBeGreaterThan(80);
     expect(without.join('\n')).toContain('wip/plan.md');

@@ -1,5 +1,4 @@
 import {
-  applyFileChanges,
   archiveEvent,
   archiveNode,
   connect,
@@ -7,8 +6,6 @@ import {
   disconnect,
   editEvent,
   explainAccess,
-  findFiles,
-  findPlaces,
   getAccess,
   getActor,
   getContext,
@@ -21,30 +18,24 @@ import {
   listDuties,
   listEdges,
   listEvents,
-  listFileIntents,
-  listNodeRecords,
   listNodes,
   listTokens,
   logEvent,
   moveNode,
   NodeStatus,
-  noteFileIntents,
   type Operation,
-  queryFiles,
   requestAccess,
   resolveEvent,
   search,
   setAccess,
   setPositions,
-  settleFileIntents,
   suggestNodes,
   supersedeEvent,
   updateNode,
   whoami,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
-import { newId } from '@workspace-graph/platform';
-import { ACTORS, EVENT, FILES, FILLER, groundSql, NODES, RESPONSIBILITY, STUCK, USERS } from './ground.js';
+import { ACTORS, EVENT, FILLER, groundSql, NODES, RESPONSIBILITY, USERS } from './ground.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
 import type { Role, Surface } from './surface.js';
 import { Transcript } from './transcript.js';
@@ -66,18 +57,11 @@ const NAMES_OF_NODES = [
 ];
 const ALL = { scope: 'global', status: NodeStatus.options } as const;
 
-/**
- * Makes a world, with secrets or without, and asks it everything that its readers can ask; answers what they heard.
- * `byDevice`: they ask by their devices, also what devices alone may ask.
- */
-export async function tellWorld(
-  surface: Surface,
-  withSecrets: boolean,
-  { byDevice = false }: { readonly byDevice?: boolean } = {},
-): Promise<readonly string[]> {
+/** Makes a world, with secrets or without, and asks it everything that its readers can ask; answers what they heard. */
+export async function tellWorld(surface: Surface, withSecrets: boolean): Promise<readonly string[]> {
   await surface.sql(groundSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
-  const teller = new Teller(surface, secrets, byDevice);
+  const teller = new Teller(surface, secrets);
   for (const role of ROLES) await teller.readAll(role);
   const tokens = new Map<Role, string>();
   for (const role of ROLES) tokens.set(role, await teller.drawn(role));
@@ -98,7 +82,6 @@ class Teller {
   constructor(
     private readonly surface: Surface,
     private readonly secrets: Secrets,
-    private readonly byDevice: boolean,
   ) {
     this.transcript = new Transcript(secrets);
   }
@@ -110,7 +93,6 @@ class Teller {
     await this.searches(role);
     await this.surroundings(role);
     await this.sharing(role);
-    if (this.byDevice) await this.files(role);
   }
 
   /** The whole graph for drawing; answers its token. */
@@ -247,52 +229,6 @@ class Teller {
     await this.ask(role, listAccessRequests, { mine: false });
   }
 
-  /** What a device asks of the records of files. */
-  private async files(role: Role): Promise<void> {
-    const nodes = [...Object.values(NODES), ...Object.values(this.secrets)];
-    const { area, file } = this.secrets;
-    await this.ask(role, findPlaces, { node_ids: nodes });
-    await this.ask(role, findFiles, {
-      ids: [...Object.values(FILES), file],
-      paths: [NODES.beta, area].map((node_id) => ({ node_id, path: 'wip/plan.md' })),
-    });
-    for (const node_id of nodes) {
-      await this.ask(role, listNodeRecords, { node_id });
-      await this.ask(role, queryFiles, { node_id });
-    }
-    await this.pages(role, queryFiles, { scope: 'global', limit: 2 });
-    await this.ask(role, listFileIntents, { node_ids: nodes });
-  }
-
-  /** What a device changes of them, or tries to. */
-  private async fileChanges(role: Role): Promise<void> {
-    const { area, file, operation } = this.secrets;
-    const content = {
-      sha256: 'a'.repeat(64),
-      size_bytes: 1,
-      mime_type: 'text/plain',
-      modified_at: '2024-05-04T10:00:00.000Z',
-    };
-    const changes = [FILES.plan, file].flatMap((file_id) => [
-      { kind: 'update', file_id, ...content },
-      { kind: 'move', file_id, path: 'wip/moved.md' },
-      { kind: 'move', file_id, node_id: area, path: 'wip/moved.md' },
-      { kind: 'remove', file_id, tombstone: true },
-    ]);
-    for (const node_id of [NODES.beta, area])
-      for (const change of [{ kind: 'register', path: 'wip/new.md', ...content }, ...changes])
-        await this.ask(role, applyFileChanges, { node_id, action: 'story', changes: [change], strict: true });
-    for (const file_id of [FILES.report, file]) {
-      const intent = { id: newId(), file_id, kind: 'move', to_node_id: area, to_path: 'wip/x.md' };
-      await this.ask(role, noteFileIntents, { intents: [intent] });
-      await this.ask(role, noteFileIntents, {
-        intents: [{ ...intent, id: newId(), kind: 'delete', to_node_id: null, to_path: null }],
-      });
-    }
-    for (const id of [STUCK, operation])
-      await this.ask(role, settleFileIntents, { outcomes: [{ id, error: 'Not yet.' }] });
-  }
-
   /** What changes something, or tries to. */
   async writeAll(role: Role): Promise<void> {
     const { area, below, broken, event, edge, purged } = this.secrets;
@@ -315,7 +251,6 @@ class Teller {
     await this.ask(role, moveNode, { node_id: NODES.beta, organization_id: this.secrets.organization });
     await this.ask(role, setAccess, { node_id: area, visibility: 'everyone' });
     await this.ask(role, archiveNode, { node_id: RESPONSIBILITY });
-    if (this.byDevice) await this.fileChanges(role);
   }
 
   private async requests(role: Role, nodeIds: readonly string[]): Promise<void> {
@@ -351,7 +286,7 @@ class Teller {
     const names = new Map(Object.entries(this.secrets).map(([name, id]) => [id, name]));
     return JSON.parse(
       JSON.stringify(input, (key, value: unknown) => {
-        if (['if_none_match', 'since', 'access_request_id', 'cursor', 'intents'].includes(key)) return '…';
+        if (['if_none_match', 'since', 'access_request_id', 'cursor'].includes(key)) return '…';
         return typeof value === 'string' ? (names.get(value) ?? value) : value;
       }),
     );

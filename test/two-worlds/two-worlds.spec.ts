@@ -1,6 +1,5 @@
 import { type Caller, type Operation, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { newId, OperationRegistry } from '@workspace-graph/platform';
-import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
@@ -26,9 +25,9 @@ describe('to those who may not see them, hidden nodes', () => {
     expectAlike(...worlds);
   }, 300_000);
 
-  it('change nothing in any answer to their devices, of which some are for devices alone [access.hidden.nowhere] [access.hidden.two-worlds] [access.device.own-person]', async () => {
+  it('change nothing in any answer to their devices [access.hidden.nowhere] [access.hidden.two-worlds] [access.device.own-person]', async () => {
     const worlds = [await tell(BY_DEVICE, false), await tell(BY_DEVICE, true)] as const;
-    expect(worlds[0].length).toBeGreaterThan(450);
+    expect(worlds[0].length).toBeGreaterThan(400);
     expectAlike(...worlds);
   }, 300_000);
 });
@@ -40,9 +39,9 @@ function expectAlike(without: readonly string[], with_: readonly string[]): void
 }
 
 async function tell(callers: Readonly<Record<Role, Caller>>, withSecrets: boolean): Promise<readonly string[]> {
-  const harness = await startServices([GraphModule, IdentityModule, FileModule]);
+  const harness = await startServices([GraphModule, IdentityModule]);
   try {
-    return await tellWorld(surfaceOf(harness, callers), withSecrets, { byDevice: callers === BY_DEVICE });
+    return await tellWorld(surfaceOf(harness, callers), withSecrets);
   } finally {
     await harness.close();
   }

@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Caller, findPlaces, ServiceError } from '@workspace-graph/contracts';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
-import { eventually } from '../watcher/watcher.fixture.js';
+import { eventually, watchedMirror } from '../watcher/watcher.fixture.js';
 import { DevicePrincipal } from './device-principal.js';
 
 let device: DeviceFixture;
@@ -22,6 +24,19 @@ describe('the device that asks something by itself', () => {
     device.identity.users.delete(person.user_id);
     expect(await places()).toHaveLength(1);
   });
+
+  it('takes in nothing while its person is disabled, and all of it afterwards', async () => {
+    await using watching = await startDevice({ settings: { watch: true } });
+    const { nodeId, path } = await watchedMirror(watching, 'Report');
+    const { user_id } = watching.person();
+    watching.identity.users.set(user_id, { disabled: true });
+    await eventually(() => expect(watching.parts.service.place(nodeId, null)).rejects.toMatchObject({ status: 401 }));
+    await writeFile(join(path, 'wip/a.md'), 'saved meanwhile');
+    await eventually(() => expect(watching.log.join('')).toContain('The person is disabled'));
+    expect(watching.records.recordsOf(nodeId)).toEqual([]);
+    watching.identity.users.delete(user_id);
+    await eventually(() => expect(watching.records.recordAt(nodeId, 'wip/a.md')).toBeDefined());
+  }, 150_000);
 
   it('asks who it is once for calls at the same time, and waits until it is joined', async () => {
     let asked = 0;
