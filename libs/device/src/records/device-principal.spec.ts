@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, findPlaces, ServiceError } from '@workspace-graph/contracts';
+import { Scanner } from '../scan/scanner.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { eventually, watchedMirror } from '../watcher/watcher.fixture.js';
 import { DevicePrincipal } from './device-principal.js';
@@ -32,7 +33,10 @@ describe('the device that asks something by itself', () => {
     watching.identity.users.set(user_id, { disabled: true });
     await eventually(() => expect(watching.parts.service.place(nodeId, null)).rejects.toMatchObject({ status: 401 }));
     await writeFile(join(path, 'wip/a.md'), 'saved meanwhile');
-    await eventually(() => expect(watching.log.join('')).toContain('The person is disabled'));
+    const { failures } = watching.module.get(Scanner);
+    await eventually(() =>
+      expect(failures.of(nodeId)).toMatchObject([{ message: expect.stringContaining('disabled') }]),
+    );
     expect(watching.records.recordsOf(nodeId)).toEqual([]);
     watching.identity.users.delete(user_id);
     await eventually(() => expect(watching.records.recordAt(nodeId, 'wip/a.md')).toBeDefined());
