@@ -4,9 +4,9 @@ import { migrateWhenReachable, publishOutbox, watchDatabase } from '@workspace-g
 import {
   connectBus,
   NestLogger,
-  OperationRegistry,
   required,
   runProcess,
+  SERVED_BY_REGISTRY,
   serveOperations,
 } from '@workspace-graph/platform';
 import { GraphSvcModule } from './graph-svc.module.js';
@@ -16,13 +16,14 @@ await runProcess('graph-svc', process.env, async (parts) => {
   const { config, logger, shutdown, stopping } = parts;
   const url = required(config, 'SVC_DATABASE_URL').reveal();
   if (!(await migrateWhenReachable(url, logger, stopping))) return;
-  const app = await NestFactory.createApplicationContext(GraphSvcModule.forRoot(parts, url), {
+  const app = await NestFactory.createMicroservice(GraphSvcModule.forRoot(parts, url), {
+    ...SERVED_BY_REGISTRY,
     logger: new NestLogger(logger),
     abortOnError: false,
   });
   shutdown.add('stores', 'services', () => app.close());
   const needs = watchDatabase(app, parts);
   const bus = connectBus(parts);
-  await serveOperations({ ...parts, bus, registry: app.get(OperationRegistry), needs });
+  await serveOperations(app, { ...parts, bus, needs });
   await publishOutbox({ ...parts, bus, url });
 });

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
-import { Injectable, Module } from '@nestjs/common';
+import { Controller, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { getUser } from '@workspace-graph/contracts';
-import { Handles, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { Handles, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { freePort } from '@workspace-graph/testing';
 import { Database } from './database.js';
 import { DatabaseModule } from './database.module.js';
@@ -15,7 +15,7 @@ const caller = {
 } as const;
 
 it('refuses an operation as unavailable when its handler asks through Prisma and the database is away [errors.service-unavailable]', async () => {
-  @Injectable()
+  @Controller()
   class Users {
     constructor(readonly database: Database) {}
 
@@ -27,13 +27,13 @@ it('refuses an operation as unavailable when its handler asks through Prisma and
   }
 
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/nothing`;
-  @Module({ imports: [OperationsModule, DatabaseModule.forRoot({ url })], providers: [Users] })
+  @Module({ imports: [OperationsModule, DatabaseModule.forRoot({ url })], controllers: [Users] })
   class App {}
 
-  const app = await Test.createTestingModule({ imports: [App] }).compile();
+  const app = (await Test.createTestingModule({ imports: [App] }).compile()).createNestMicroservice(SERVED_BY_REGISTRY);
   const registry = app.get(OperationRegistry);
   registry.allowPartial = true;
-  await app.init();
+  await app.listen();
   const envelope = { callId: 'c', requestId: 'r', caller };
   const signal = new AbortController().signal;
   await expect(registry.dispatch(getUser, { user_id: caller.user_id }, { envelope, signal })).rejects.toMatchObject({

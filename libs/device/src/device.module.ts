@@ -4,21 +4,32 @@ import type { Bus } from '@workspace-graph/bus';
 import type { Logger } from '@workspace-graph/platform';
 import { FileContents } from './content/file-contents.js';
 import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
+import { AdoptHandlers } from './files/adopt.handlers.js';
+import { DeleteHandlers } from './files/delete.handlers.js';
 import { FILE_PROVIDERS } from './files/file.providers.js';
 import { FileChanges } from './files/file-changes.js';
+import { MoveHandlers } from './files/move.handlers.js';
+import { RenameHandlers } from './files/rename.handlers.js';
+import { WriteHandlers } from './files/write.handlers.js';
 import { NodeLocks } from './locks/node-locks.js';
 import { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
+import { MirrorHandlers } from './mirrors/mirror.handlers.js';
 import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
+import { MirrorPlaceHandlers } from './mirrors/mirror-place.handlers.js';
 import { LocalPaths } from './node-paths/local-paths.js';
 import { Projections } from './projections/projections.js';
+import { ReadingHandlers } from './reading/reading.handlers.js';
 import { READING_PROVIDERS } from './reading/reading.providers.js';
 import { DevicePrincipal } from './records/device-principal.js';
 import { FileService } from './records/file-service.js';
 import { TrackedFiles } from './records/tracked-files.js';
 import { RemoteHandlers } from './remotes/remote.handlers.js';
+import { SearchHandlers } from './search/search.handlers.js';
 import { SEARCH_PROVIDERS } from './search/search.providers.js';
 import { StatusHandlers } from './status/status.handlers.js';
 import { DeviceStore } from './store/device-store.js';
+import { TrashHandlers } from './trash/trash.handlers.js';
+import { SyncStatusHandlers } from './watcher/sync-status.handlers.js';
 import { WATCHER_PROVIDERS } from './watcher/watcher.providers.js';
 
 export interface DeviceOptions {
@@ -36,11 +47,24 @@ export class DeviceModule implements OnApplicationShutdown {
   static forRoot(options: DeviceOptions): DynamicModule {
     return {
       module: DeviceModule,
+      controllers: [
+        AdoptHandlers,
+        DeleteHandlers,
+        MirrorHandlers,
+        MirrorPlaceHandlers,
+        MoveHandlers,
+        ReadingHandlers,
+        RemoteHandlers,
+        RenameHandlers,
+        SearchHandlers,
+        StatusHandlers,
+        SyncStatusHandlers,
+        TrashHandlers,
+        WriteHandlers,
+      ],
       providers: [
         { provide: DEVICE_PARTS, useFactory: () => openParts(options) },
         ...MIRROR_PROVIDERS,
-        RemoteHandlers,
-        StatusHandlers,
         ...SEARCH_PROVIDERS,
         ...READING_PROVIDERS,
         ...FILE_PROVIDERS,

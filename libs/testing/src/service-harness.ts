@@ -1,5 +1,5 @@
-import type { Type } from '@nestjs/common';
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { INestMicroservice, Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import {
   type Caller,
   type ErrorCode,
@@ -11,7 +11,7 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { Database, DatabaseModule } from '@workspace-graph/database';
-import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { applyMigrations } from './database/apply-migrations.js';
 import { createTestDatabase } from './database/test-database.js';
 import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
@@ -19,7 +19,7 @@ import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
 /** Services over a database of their own, called the way the bus calls them, with every reply checked against its schema. */
 export interface ServiceHarness extends AsyncDisposable {
   readonly database: Database;
-  readonly module: TestingModule;
+  readonly module: INestMicroservice;
   /** A user of this database with a caller of the given scope. */
   user(name: string, scope?: Scope): Promise<Caller>;
   /** Calls an operation and answers its parsed output. */
@@ -46,15 +46,16 @@ export async function startServices(
       if (largeGraph) await generateLargeGraph(url, largeGraph);
     },
   });
-  const module = await Test.createTestingModule({
+  const compiled = await Test.createTestingModule({
     imports: [OperationsModule, DatabaseModule.forRoot({ url: testDatabase.url }), ...modules],
   }).compile();
+  const module = compiled.createNestMicroservice(SERVED_BY_REGISTRY);
   module.enableShutdownHooks();
   const database = module.get(Database);
   const registry = module.get(OperationRegistry);
   registry.allowPartial = true;
   registry.validateReplies = true;
-  await module.init();
+  await module.listen();
 
   const dispatch = async (operation: Operation, input: unknown, caller: Caller, callId: string): Promise<unknown> => {
     const envelope = { callId, requestId: callId, caller };

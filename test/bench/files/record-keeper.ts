@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Bus, Dispatch } from '@workspace-graph/bus';
 import { authenticateDevice, type Caller, OPERATIONS, type Operation } from '@workspace-graph/contracts';
 import { DatabaseModule, migrate } from '@workspace-graph/database';
-import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { FileModule } from '@workspace-graph/service-file';
 import { startPostgres } from '@workspace-graph/testing';
 import pg from 'pg';
@@ -54,10 +54,12 @@ async function keepInPostgres(): Promise<RecordKeeper> {
   const device = newDevice();
   const nodeId = await addNode(postgres.url, device);
   Module({ imports: [OperationsModule, DatabaseModule.forRoot({ url: postgres.url }), FileModule] })(FileServiceModule);
-  const service = await NestFactory.createApplicationContext(FileServiceModule, {
+  const service = await NestFactory.createMicroservice(FileServiceModule, {
+    ...SERVED_BY_REGISTRY,
     logger: ['error'],
     abortOnError: false,
   });
+  await service.listen();
   const registry = service.get(OperationRegistry);
   return {
     nodeId,

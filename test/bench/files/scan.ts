@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Test } from '@nestjs/testing';
 import { InProcessBus } from '@workspace-graph/bus';
-import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { createLogger, OperationsModule } from '@workspace-graph/platform';
 import type { DeviceParts } from '../../../libs/device/src/device-parts.js';
 import { residentMB } from '../memory.js';
 import { keepRecords, type RecordKeeper, serveDevice } from './record-keeper.js';
@@ -133,7 +133,6 @@ async function openDevice(root: string, mirror: string, records: RecordKeeper, w
   const application = await Test.createTestingModule({
     imports: [OperationsModule, DeviceModule.forRoot({ settings, bus, logger })],
   }).compile();
-  application.get(OperationRegistry).allowPartial = true;
   const parts = application.get<DeviceParts>(DEVICE_PARTS);
   const { dev, ino } = statSync(mirror, { bigint: true });
   const { nodeId } = records;

@@ -7,7 +7,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Test } from '@nestjs/testing';
 import { InProcessBus } from '@workspace-graph/bus';
 import { type Envelope, type OutputOf, SECTIONS, searchFiles } from '@workspace-graph/contracts';
-import { createLogger, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { createLogger, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import type { DeviceParts } from '../../../libs/device/src/device-parts.js';
 import { residentMB } from '../memory.js';
 import { newDevice, serveDevice } from './record-keeper.js';
@@ -113,12 +113,13 @@ async function openDevice(root: string): Promise<OpenDevice> {
     identity: () => device,
     mcpUrl: () => 'http://127.0.0.1/mcp',
   };
-  const application = await Test.createTestingModule({
+  const module = await Test.createTestingModule({
     imports: [OperationsModule, DeviceModule.forRoot({ settings, bus, logger })],
   }).compile();
+  const application = module.createNestMicroservice(SERVED_BY_REGISTRY);
   const registry = application.get(OperationRegistry);
   registry.allowPartial = true;
-  await application.init();
+  await application.listen();
   const parts = application.get<DeviceParts>(DEVICE_PARTS);
   const folders = new Map<string, string>();
   for (let index = 0; index < NODES; index += 1) {

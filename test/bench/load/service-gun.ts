@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { OPERATIONS, RawJson } from '@workspace-graph/contracts';
 import { DatabaseModule } from '@workspace-graph/database';
-import { newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import { newId, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { itemAt } from '../world.js';
@@ -17,7 +17,12 @@ class ServicesModule {}
 export async function serviceGun(set: ServiceSet): Promise<Gun> {
   const database = DatabaseModule.forRoot({ url: set.url, poolSize: set.poolSize });
   Module({ imports: [OperationsModule, database, GraphModule, IdentityModule] })(ServicesModule);
-  const app = await NestFactory.createApplicationContext(ServicesModule, { logger: ['error'], abortOnError: false });
+  const app = await NestFactory.createMicroservice(ServicesModule, {
+    ...SERVED_BY_REGISTRY,
+    logger: ['error'],
+    abortOnError: false,
+  });
+  await app.listen();
   const registry = app.get(OperationRegistry);
   const call = (shot: ServiceShot): Promise<unknown> => {
     const operation = OPERATIONS.get(shot.operation);

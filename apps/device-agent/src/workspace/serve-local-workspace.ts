@@ -27,6 +27,7 @@ import {
   OperationRegistry,
   observeOperations,
   type ProcessParts,
+  SERVED_BY_REGISTRY,
   type Shutdown,
   startProcess,
 } from '@workspace-graph/platform';
@@ -88,16 +89,9 @@ async function start(parts: Parts): Promise<WorkspaceState> {
   const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, identity: () => identity });
   const app = await createApp({ ...parts, database, device });
   identity = await ensureOwner(app.get(Database), paths.token);
-  const registry = app.get(OperationRegistry);
   await app.init();
+  await app.startAllMicroservices();
   const bus = app.get<Bus>(BUS);
-  for (const owner of registry.owners) {
-    await bus.serve(
-      owner,
-      registry.operations.filter((operation) => operation.owner === owner),
-      registry.dispatch,
-    );
-  }
   await publishOutbox({ url: database.url, bus, logger, shutdown });
 
   await keepDatabaseUrl(paths, database.url);
@@ -145,7 +139,10 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
   app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));
   shutdown.add('drain', 'http and services', () => app.close());
   watchDatabase(app, process);
-  app.get(OperationRegistry).observe(observeOperations(metrics, tracing));
+  const registry = app.get(OperationRegistry);
+  registry.observe(observeOperations(metrics, tracing));
+  registry.bus = bus;
+  app.connectMicroservice(SERVED_BY_REGISTRY);
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   adoptFiles,
   type Envelope,
@@ -35,7 +35,7 @@ interface Wanted {
 type Found = { readonly path: string; readonly seen: SeenContent } | { readonly skipped: Skipped };
 
 /** Taking files in that lie in a mirror and are not tracked. */
-@Injectable()
+@Controller()
 export class AdoptHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   deleteFile,
   type Envelope,
@@ -42,7 +42,7 @@ interface Deleted {
 }
 
 /** Deleting files, and letting go of them. */
-@Injectable()
+@Controller()
 export class DeleteHandlers {
   private readonly trash: Trash;
 

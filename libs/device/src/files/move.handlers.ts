@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   type FileRecord,
   moveFile,
@@ -20,7 +20,7 @@ import { stateOf } from './file-states.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** Moving and renaming files. */
-@Injectable()
+@Controller()
 export class MoveHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

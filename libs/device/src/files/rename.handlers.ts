@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder, validationFailed } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -7,7 +7,7 @@ import { FolderRename, type RenameStep } from './folder-rename.js';
 import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
 
 /** Renaming folders. */
-@Injectable()
+@Controller()
 export class RenameHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   createFile,
   type ParsedInputOf,
@@ -14,7 +14,7 @@ import { FileChanges } from './file-changes.js';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /** Files that are written inline. */
-@Injectable()
+@Controller()
 export class WriteHandlers {
   constructor(private readonly changes: FileChanges) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   listMirrors,
   type Mirror,
@@ -15,7 +15,7 @@ import { comparePlaces, Mirrors, type PlacedMirror, type PlaceOrder } from './mi
 import { MoveMirror } from './move-mirror.js';
 
 /** Where the folders of nodes are on this device. */
-@Injectable()
+@Controller()
 export class MirrorPlaceHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

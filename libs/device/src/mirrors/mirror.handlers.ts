@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   createMirror,
   type Envelope,
@@ -20,7 +20,7 @@ import { MirrorFolders } from './mirror-folders.js';
 import { folderIdentity, Mirrors } from './mirrors.js';
 
 /** Makes and gives up folders of nodes on this device. */
-@Injectable()
+@Controller()
 export class MirrorHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

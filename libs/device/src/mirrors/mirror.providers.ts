@@ -3,9 +3,7 @@ import { FolderTexts } from './client-config/folder-texts.js';
 import { MirrorConfigs } from './client-config/mirror-configs.js';
 import { ScopeFiles } from './client-config/scope-files.js';
 import { ScopeFollower } from './client-config/scope-follower.js';
-import { MirrorHandlers } from './mirror.handlers.js';
 import { MirrorFolders } from './mirror-folders.js';
-import { MirrorPlaceHandlers } from './mirror-place.handlers.js';
 import { Mirrors } from './mirrors.js';
 import { MoveMirror } from './move-mirror.js';
 
@@ -18,6 +16,4 @@ export const MIRROR_PROVIDERS = [
   AgentConfigs,
   MirrorConfigs,
   MoveMirror,
-  MirrorHandlers,
-  MirrorPlaceHandlers,
 ];

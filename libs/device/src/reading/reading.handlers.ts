@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   type Envelope,
   LIMITS,
@@ -32,7 +32,7 @@ const EXCERPT_BYTES = 4_096;
 const EXCERPT_CHARACTERS = 2_000;
 
 /** Listing and reading files, for people and agents. */
-@Injectable()
+@Controller()
 export class ReadingHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   listRemotes,
   type OutputOf,
@@ -17,7 +17,7 @@ import { type HandlerOptions, Handles } from '@workspace-graph/platform';
 const ANY: HandlerOptions = { anyInput: true };
 
 /** What a local workspace answers about remote storage: it has none, whatever is asked of which node or file. */
-@Injectable()
+@Controller()
 export class RemoteHandlers {
   @Handles(listRemotes)
   async list(): Promise<OutputOf<typeof listRemotes>> {

@@ -1,10 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { type OutputOf, type ParsedInputOf, searchFiles } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { FileSearch } from './file-search.js';
 
 /** Searching in the files of this device. */
-@Injectable()
+@Controller()
 export class SearchHandlers {
   constructor(@Inject(FileSearch) private readonly files: FileSearch) {}
 

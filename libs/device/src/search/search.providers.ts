@@ -5,7 +5,6 @@ import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileIndexer } from './file-indexer.js';
 import { FileSearch } from './file-search.js';
 import { IndexThread } from './index/index-thread.js';
-import { SearchHandlers } from './search.handlers.js';
 import { TextExtractors } from './text/text-extractors.js';
 
 /** Searching and what it needs, for the providers of the device. */
@@ -21,5 +20,4 @@ export const SEARCH_PROVIDERS: Provider[] = [
   },
   FileIndexer,
   FileSearch,
-  SearchHandlers,
 ];

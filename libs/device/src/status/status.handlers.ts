@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { fileStatus, type OutputOf, type ParsedInputOf, validationFailed } from '@workspace-graph/contracts';
 import { parseSubpath } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
@@ -11,7 +11,7 @@ import { StatusBuckets, type StatusFilter } from './status-buckets.js';
 type Input = ParsedInputOf<typeof fileStatus>;
 
 /** Tells the state of files. Looks at registry and folders, asks nobody but for what the caller may see, changes nothing. */
-@Injectable()
+@Controller()
 export class StatusHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Type } from '@nestjs/common';
-import { Test, type TestingModule } from '@nestjs/testing';
+import type { INestMicroservice, Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { InProcessBus } from '@workspace-graph/bus';
 import {
   type Caller,
@@ -18,7 +18,13 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { nodeFolder } from '@workspace-graph/domain';
-import { createLogger, newId, OperationRegistry, OperationsModule } from '@workspace-graph/platform';
+import {
+  createLogger,
+  newId,
+  OperationRegistry,
+  OperationsModule,
+  SERVED_BY_REGISTRY,
+} from '@workspace-graph/platform';
 import { DeviceModule } from '../device.module.js';
 import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from '../device-parts.js';
 import { MemoryFileService } from './memory-file-service.js';
@@ -32,7 +38,7 @@ export interface DeviceFixture extends AsyncDisposable {
   readonly graph: MemoryGraph;
   readonly identity: MemoryIdentity;
   readonly parts: DeviceParts;
-  readonly module: TestingModule;
+  readonly module: INestMicroservice;
   /** What was logged, as JSON lines. */
   readonly log: string[];
   /** Somebody anew with each call. */
@@ -96,13 +102,14 @@ async function startDeviceAt(
     mcpUrl: () => 'http://127.0.0.1:4011/mcp',
     ...options.settings,
   };
-  const module = await Test.createTestingModule({
+  const compiled = await Test.createTestingModule({
     imports: [OperationsModule, DeviceModule.forRoot({ settings, bus, logger }), ...(options.modules ?? [])],
   }).compile();
+  const module = compiled.createNestMicroservice(SERVED_BY_REGISTRY);
   const registry = module.get(OperationRegistry);
   registry.allowPartial = true;
   registry.validateReplies = true;
-  await module.init();
+  await module.listen();
   const parts = module.get<DeviceParts>(DEVICE_PARTS);
 
   const caller = (scope: Scope = 'manage'): Caller => ({

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   type Envelope,
   findPlaces,
@@ -23,7 +23,7 @@ import { AsideFiles, type NotedAsides } from './aside-files.js';
 import { Trash } from './trash.js';
 
 /** What can be brought back, and bringing it back. Entries of nodes that a caller does not see exist for them nowhere. */
-@Injectable()
+@Controller()
 export class TrashHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

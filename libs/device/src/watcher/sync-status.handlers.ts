@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   getSyncHealth,
   getSyncStatus,
@@ -16,7 +16,7 @@ import { Watcher } from './watcher.js';
 const FAILURES_SHOWN = 200;
 
 /** How the folders of nodes are doing. Failures tell paths within nodes only, and those of hidden nodes are nowhere. */
-@Injectable()
+@Controller()
 export class SyncStatusHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,

@@ -1,6 +1,5 @@
 import { Scanner } from '../scan/scanner.js';
-import { SyncStatusHandlers } from './sync-status.handlers.js';
 import { Watcher } from './watcher.js';
 
 /** Scanner and watcher with what tells of them. */
-export const WATCHER_PROVIDERS = [Scanner, Watcher, SyncStatusHandlers];
+export const WATCHER_PROVIDERS = [Scanner, Watcher];

@@ -2,7 +2,14 @@ import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
 /** Parts of Nest that tell their progress in dozens of lines at every start. */
-const CHATTY = new Set(['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication']);
+const CHATTY = new Set([
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestFactory',
+  'NestApplication',
+  'NestMicroservice',
+]);
 
 /** Lets Nest write into our log: `NestFactory.create(module, adapter, { logger: new NestLogger(logger) })`. */
 export class NestLogger implements LoggerService {

@@ -1,3 +1,5 @@
+import { Catch, type ExceptionFilter, UseFilters } from '@nestjs/common';
+import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
 import type { Caller, Envelope, Operation, ParsedInputOf, ReplyOf } from '@workspace-graph/contracts';
 
 /** What a handler learns of its call besides the input. */
@@ -22,27 +24,34 @@ export interface HandlerOptions {
   readonly anyInput?: boolean;
 }
 
-/** An operation and how a method handles it. */
+/** What `@Handles` hands to the registry, as the extras of Nest's message pattern. */
 export interface Handled {
   readonly operation: Operation;
   readonly options: HandlerOptions;
 }
 
-const HANDLED = Symbol('workspace-graph:handled-operation');
+/** Without it, Nest makes a plain object of a ServiceError and drops the stack. */
+@Catch()
+class RethrowFilter implements ExceptionFilter {
+  catch(error: unknown): never {
+    throw error;
+  }
+}
 
-/** Makes a method of a Nest provider the handler of an operation. Boot refuses an operation without a handler or with two. */
+const RETHROW = UseFilters(new RethrowFilter());
+
+/** Makes a method of a Nest controller the handler of an operation. Boot refuses an operation without a handler or with two. */
 export function Handles<Op extends Operation>(operation: Op, options: HandlerOptions = {}) {
+  const handled: Handled = { operation, options };
   return <Method extends OperationHandler<Op>>(
-    _target: object,
-    _key: string,
+    target: object,
+    key: string,
     descriptor: TypedPropertyDescriptor<Method>,
   ): void => {
     if (!descriptor.value) throw new Error(`@Handles(${operation.name}) stands on something that is not a method`);
-    Reflect.defineMetadata(HANDLED, { operation, options } satisfies Handled, descriptor.value);
+    Payload()(target, key, 0);
+    Ctx()(target, key, 1);
+    RETHROW(target, key, descriptor);
+    MessagePattern(operation.name, handled)(target, key, descriptor);
   };
-}
-
-/** What a method handles, if anything. */
-export function handledBy(method: unknown): Handled | undefined {
-  return typeof method === 'function' ? (Reflect.getMetadata(HANDLED, method) as Handled | undefined) : undefined;
 }

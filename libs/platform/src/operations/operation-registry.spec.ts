@@ -1,6 +1,8 @@
 import 'reflect-metadata';
-import { Injectable, type Type } from '@nestjs/common';
+import { Controller, type INestMicroservice, type Type } from '@nestjs/common';
+import { MessagePattern } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
+import { InProcessBus } from '@workspace-graph/bus';
 import {
   authenticateDevice,
   type Caller,
@@ -9,13 +11,15 @@ import {
   listFileIntents,
   OPERATIONS,
   type Operation,
+  RawJson,
   ServiceError,
   serviceCaller,
   settleFileIntents,
   whoami,
 } from '@workspace-graph/contracts';
+import { createLogger } from '../logging/index.js';
 import { Handles } from './handles.decorator.js';
-import { OperationRegistry } from './operation-registry.js';
+import { OperationRegistry, SERVED_BY_REGISTRY } from './operation-registry.js';
 import { OperationsModule } from './operations.module.js';
 
 const READER: Caller = {
@@ -25,7 +29,7 @@ const READER: Caller = {
   via: 'rest',
 };
 
-@Injectable()
+@Controller()
 class ActorHandlers {
   @Handles(getActor)
   get(): Promise<never> {
@@ -33,7 +37,7 @@ class ActorHandlers {
   }
 }
 
-@Injectable()
+@Controller()
 class RefusingHandlers {
   @Handles(getNode, { anyInput: true })
   refuse(input: unknown): Promise<never> {
@@ -41,7 +45,7 @@ class RefusingHandlers {
   }
 }
 
-@Injectable()
+@Controller()
 class SecondActorHandlers {
   @Handles(getActor)
   get(): Promise<never> {
@@ -49,7 +53,7 @@ class SecondActorHandlers {
   }
 }
 
-@Injectable()
+@Controller()
 class RecordHandlers {
   @Handles(listFileIntents)
   list(): Promise<never> {
@@ -67,12 +71,16 @@ class RecordHandlers {
   }
 }
 
-async function boot(providers: Type[], partial: boolean): Promise<OperationRegistry> {
-  const module = await Test.createTestingModule({ imports: [OperationsModule], providers }).compile();
-  const registry = module.get(OperationRegistry);
-  registry.allowPartial = partial;
-  await module.init();
-  return registry;
+async function create(controllers: Type[], partial: boolean): Promise<INestMicroservice> {
+  const module = await Test.createTestingModule({ imports: [OperationsModule], controllers }).compile();
+  module.get(OperationRegistry).allowPartial = partial;
+  return module.createNestMicroservice(SERVED_BY_REGISTRY);
+}
+
+async function boot(controllers: Type[], partial: boolean): Promise<OperationRegistry> {
+  const app = await create(controllers, partial);
+  await app.listen();
+  return app.get(OperationRegistry);
 }
 
 function call(registry: OperationRegistry, name: string, input: unknown, caller: Caller | null): Promise<unknown> {
@@ -94,7 +102,7 @@ describe('the registry of operations', () => {
   });
 
   it('refuses to boot with a handler of an operation that is not in the table, and names it', async () => {
-    @Injectable()
+    @Controller()
     class StrayHandlers {
       @Handles({ ...getActor, name: 'get_stray' })
       get(): Promise<never> {
@@ -102,6 +110,86 @@ describe('the registry of operations', () => {
       }
     }
     await expect(boot([StrayHandlers], true)).rejects.toThrow('Operation get_stray is not in the table of operations');
+
+    @Controller()
+    class PlainPattern {
+      @MessagePattern('get_plain')
+      get(): Promise<never> {
+        throw new Error('never called');
+      }
+    }
+    await expect(boot([PlainPattern], true)).rejects.toThrow('Operation get_plain is not in the table of operations');
+  });
+
+  it('hands input, context and answer through Nest as they are, and errors with their class and stack', async () => {
+    const seen: unknown[] = [];
+    const outcomes: (() => unknown)[] = [];
+    @Controller()
+    class Echo {
+      @Handles(getActor)
+      async get(...args: unknown[]): Promise<never> {
+        seen.push(this instanceof Echo, ...args);
+        return outcomes.shift()?.() as never;
+      }
+    }
+    const registry = await boot([Echo], true);
+    const controller = new AbortController();
+    const input = { actor_id: READER.user_id };
+    const ask = () =>
+      registry.dispatch(getActor, input, {
+        envelope: { callId: 'c', requestId: 'r', caller: READER },
+        signal: controller.signal,
+      });
+    const observableLike = { subscribe: () => undefined };
+    for (const answer of [new RawJson('{}'), { a: 1 }, undefined, null, [1, 2], observableLike]) {
+      outcomes.push(() => answer);
+      expect(await ask()).toBe(answer);
+    }
+    expect(seen.slice(0, 3)).toEqual([true, input, expect.objectContaining({ caller: READER })]);
+    expect(seen[2]).toHaveProperty('signal', controller.signal);
+    class OwnError extends Error {}
+    for (const error of [new ServiceError('ACTOR_NOT_FOUND', 'There is none.'), new OwnError('broken')]) {
+      const { stack } = error;
+      outcomes.push(() => {
+        throw error;
+      });
+      const caught = await ask().catch((reason: unknown) => reason);
+      expect(caught).toBe(error);
+      expect((caught as Error).stack).toBe(stack);
+    }
+  });
+
+  it('serves on the bus while Nest listens, and answers what is under way before the modules end', async () => {
+    const steps: string[] = [];
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<never>();
+    @Controller()
+    class Slow {
+      @Handles(getActor)
+      get(): Promise<never> {
+        asked.resolve();
+        return answered.promise;
+      }
+
+      onModuleDestroy(): void {
+        steps.push('ended');
+      }
+    }
+    const logger = createLogger({ process: 'test', level: 'error', sink: { write: () => undefined } });
+    const bus = new InProcessBus({ logger });
+    const app = await create([Slow], true);
+    app.get(OperationRegistry).bus = bus;
+    await app.listen();
+    const envelope = { callId: 'c', requestId: 'r', caller: READER };
+    const reply = bus
+      .call(getActor, { actor_id: READER.user_id }, envelope)
+      .then((actor) => steps.push(JSON.stringify(actor)));
+    await asked.promise;
+    const closed = app.close();
+    answered.resolve({ name: 'Mia' } as never);
+    await Promise.all([reply, closed]);
+    expect(steps).toEqual(['{"name":"Mia"}', 'ended']);
+    await bus.close();
   });
 
   it('checks credential, tier and input before the handler', async () => {

@@ -1,5 +1,6 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
+import type { AsyncMicroserviceOptions, CustomTransportStrategy } from '@nestjs/microservices';
+import type { Bus, Serving } from '@workspace-graph/bus';
 import {
   type Caller,
   type Envelope,
@@ -14,7 +15,7 @@ import {
   ServiceError,
   scopeIncludes,
 } from '@workspace-graph/contracts';
-import { type HandlerOptions, handledBy, type OperationContext } from './handles.decorator.js';
+import type { Handled, HandlerOptions, OperationContext } from './handles.decorator.js';
 
 interface Handler extends HandlerOptions {
   readonly run: (input: unknown, context: OperationContext) => Promise<unknown>;
@@ -35,31 +36,21 @@ const SYSTEM_CALLER: Caller = {
 };
 
 /**
- * Finds every `@Handles` method of the application and carries operations out: tier, input schema, handler.
- * `dispatch` fits the bus.
+ * Nest's transport of every `@Handles` method: takes the handlers, serves each owner on the bus, and carries operations
+ * out: tier, input schema, handler.
  */
 @Injectable()
-export class OperationRegistry implements OnModuleInit {
+export class OperationRegistry implements CustomTransportStrategy {
   private readonly handlers = new Map<string, Handler>();
   private observers: OperationObserver[] = [];
+  /** What the bus serves of it, from the moment that Nest listens. */
+  readonly servings: Serving[] = [];
+  /** Carries the operations once Nest listens. Without one, `dispatch` alone reaches them; for tests. */
+  bus: Pick<Bus, 'serve'> | null = null;
   /** Checks replies against their schema; for tests. */
   validateReplies = false;
   /** Boots although operations of an owner have no handler; for tests of a part. */
   allowPartial = false;
-
-  constructor(
-    private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
-  ) {}
-
-  onModuleInit(): void {
-    for (const wrapper of this.discovery.getProviders()) {
-      const instance: unknown = wrapper.instance;
-      if (typeof instance !== 'object' || instance === null) continue;
-      this.register(instance);
-    }
-    if (!this.allowPartial) this.refuseUnwired();
-  }
 
   /** Owners with at least one handler here. */
   get owners(): readonly Owner[] {
@@ -73,6 +64,24 @@ export class OperationRegistry implements OnModuleInit {
 
   observe(observer: OperationObserver): void {
     this.observers = [...this.observers, observer];
+  }
+
+  /** Called by Nest for each method with a pattern. @throws Error for a second handler, and for one of no operation */
+  addHandler(name: string, run: Handler['run'], _isEvent: boolean, { operation, options }: Partial<Handled>): void {
+    if (!operation || OPERATIONS.get(name) !== operation)
+      throw new Error(`Operation ${name} is not in the table of operations`);
+    if (this.handlers.has(name)) throw new Error(`Operation ${name} has two handlers`);
+    this.handlers.set(name, { ...options, run });
+  }
+
+  /** Called by Nest when every handler is known; `done` learns what is in the way. */
+  listen(done: (error?: unknown) => void): void {
+    this.serve().then(() => done(), done);
+  }
+
+  /** Called by Nest before the modules of a microservice end. Resolves when the calls under way are answered. */
+  async close(): Promise<void> {
+    await Promise.all(this.servings.map((serving) => serving.stop()));
   }
 
   readonly dispatch = async (
@@ -95,18 +104,12 @@ export class OperationRegistry implements OnModuleInit {
     return reply;
   };
 
-  private register(instance: object): void {
-    const prototype = Object.getPrototypeOf(instance) as object | null;
-    if (!prototype) return;
-    for (const name of this.scanner.getAllMethodNames(prototype)) {
-      const method = (instance as Record<string, unknown>)[name];
-      const handled = handledBy(method);
-      if (!handled) continue;
-      const { operation, options } = handled;
-      if (OPERATIONS.get(operation.name) !== operation)
-        throw new Error(`Operation ${operation.name} is not in the table of operations`);
-      if (this.handlers.has(operation.name)) throw new Error(`Operation ${operation.name} has two handlers`);
-      this.handlers.set(operation.name, { ...options, run: (method as Handler['run']).bind(instance) });
+  private async serve(): Promise<void> {
+    if (!this.allowPartial) this.refuseUnwired();
+    if (!this.bus) return;
+    for (const owner of this.owners) {
+      const operations = this.operations.filter((operation) => operation.owner === owner);
+      this.servings.push(await this.bus.serve(owner, operations, this.dispatch));
     }
   }
 
@@ -151,3 +154,9 @@ function checkReply(operation: Operation, reply: unknown): void {
   const result = operation.output.safeParse(value);
   if (!result.success) throw new Error(`Reply of ${operation.name} breaks its schema: ${result.error.message}`);
 }
+
+/** Options with which Nest serves an application's handlers through its registry, as a microservice or part of one. */
+export const SERVED_BY_REGISTRY: AsyncMicroserviceOptions = {
+  inject: [OperationRegistry],
+  useFactory: (strategy: OperationRegistry) => ({ strategy }),
+};

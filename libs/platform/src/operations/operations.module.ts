@@ -1,8 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
 import { OperationRegistry } from './operation-registry.js';
 
-/** Wires `@Handles` methods to the operations table. */
+/** Provides the registry that Nest serves `@Handles` methods through. */
 @Global()
-@Module({ imports: [DiscoveryModule], providers: [OperationRegistry], exports: [OperationRegistry] })
+@Module({ providers: [OperationRegistry], exports: [OperationRegistry] })
 export class OperationsModule {}

@@ -1,9 +1,8 @@
 import { type Bus, NatsBus } from '@workspace-graph/bus';
-import { required } from './run-process.js';
-import type { ProcessParts } from './start-process.js';
+import { required, type ServiceParts } from './run-process.js';
 
 /** Connects a process to the broker, as the user that its configuration names. @throws ConfigError */
-export function connectBus({ name, config, logger, shutdown, health }: ProcessParts): Bus {
+export function connectBus({ name, config, logger, shutdown, health, wiring }: ServiceParts): Bus {
   const password = config.SVC_NATS_PASSWORD?.reveal();
   const user = config.SVC_NATS_USER;
   const bus = NatsBus.connect({
@@ -15,5 +14,5 @@ export function connectBus({ name, config, logger, shutdown, health }: ProcessPa
   });
   shutdown.add('bus', 'bus', () => bus.close());
   health.add('bus', () => bus.status === 'ready');
-  return bus;
+  return wiring.over(bus);
 }

@@ -1,17 +1,23 @@
 import { type Config, ConfigError, type Environment, loadConfig } from '../config/index.js';
 import { OpsServer } from '../ops/index.js';
-import { hasPart, type ServiceName } from '../services/index.js';
+import { hasPart, SERVICES, type ServiceName } from '../services/index.js';
 import { type ProcessParts, startProcess } from './start-process.js';
+import { Wiring } from './wiring.js';
+
+/** What every process of a central workspace has. */
+export interface ServiceParts extends ProcessParts {
+  readonly wiring: Wiring;
+}
 
 /**
  * Runs a service of a central workspace as this process: opens what every process has, health checks
- * and metrics at once, then starts it. A signal stops it in order. A start that fails is reported on standard error, and
- * the process ends with 1.
+ * and metrics at once, then starts it. A signal stops it in order. A start that fails, or leaves something that the
+ * service declares without a handler, is reported on standard error, and the process ends with 1.
  */
 export async function runProcess(
   name: ServiceName,
   environment: Environment,
-  start: (parts: ProcessParts) => Promise<void>,
+  start: (parts: ServiceParts) => Promise<void>,
 ): Promise<void> {
   try {
     const { config } = loadConfig(name, environment);
@@ -21,7 +27,9 @@ export async function runProcess(
       config,
       async (parts) => {
         if (hasPart(name, 'operations')) await openOps(parts);
-        await start(parts);
+        const wiring = new Wiring(SERVICES[name]);
+        await start({ ...parts, wiring });
+        if (!parts.stopping.aborted) wiring.refuseOpen();
       },
       { announceMs },
     );

@@ -1,33 +1,32 @@
-import { type Bus, Declined, type Dispatch, type Serving } from '@workspace-graph/bus';
+import type { INestMicroservice } from '@nestjs/common';
+import { type Bus, Declined, type Dispatch } from '@workspace-graph/bus';
 import { ServiceError } from '@workspace-graph/contracts';
-import type { OperationRegistry } from '../operations/index.js';
+import { OperationRegistry } from '../operations/index.js';
 import { logOperations, observeOperations } from '../ops/index.js';
 import type { ProcessParts } from './start-process.js';
 
 export interface ServedOperations extends ProcessParts {
   readonly bus: Bus;
-  readonly registry: OperationRegistry;
   /** The check without which calls are left to other instances. */
   readonly needs: string;
 }
 
 /** Each owner's operations, shared with the other instances of this service, and left to them while it cannot work. */
-export async function serveOperations({ bus, registry, needs, ...parts }: ServedOperations): Promise<void> {
-  const { health, logger, metrics, shutdown, tracing } = parts;
+export async function serveOperations(app: INestMicroservice, parts: ServedOperations): Promise<void> {
+  const { bus, needs, health, logger, metrics, shutdown, tracing } = parts;
+  const registry = app.get(OperationRegistry);
   registry.observe(observeOperations(metrics, tracing));
   registry.observe(logOperations(logger));
-  const dispatch = decliningWithout(() => health.isUsable(needs), registry.dispatch);
-  const servings: Serving[] = [];
-  for (const owner of registry.owners) {
-    const operations = registry.operations.filter((operation) => operation.owner === owner);
-    const serving = await bus.serve(owner, operations, dispatch);
-    servings.push(serving);
-    shutdown.add('drain', `operations of ${owner}`, () => serving.stop());
-  }
+  const isUsable = (): Promise<boolean> => health.isUsable(needs);
+  registry.bus = {
+    serve: (owner, operations, dispatch) => bus.serve(owner, operations, decliningWithout(isUsable, dispatch)),
+  };
+  await app.listen();
+  shutdown.add('drain', 'operations', () => registry.close());
   const change = (usable: boolean): void => {
     logger.info(usable ? 'taking calls again' : 'leaving calls to other instances');
-    Promise.all(servings.map((serving) => (usable ? serving.resume() : serving.pause()))).catch((error: unknown) =>
-      logger.error({ err: error }, 'calls could not be taken or left'),
+    Promise.all(registry.servings.map((serving) => (usable ? serving.resume() : serving.pause()))).catch(
+      (error: unknown) => logger.error({ err: error }, 'calls could not be taken or left'),
     );
   };
   shutdown.add('refuse', 'readiness of the operations', health.follow(needs, change));

@@ -4,5 +4,5 @@ import { IntentHandlers } from './intents/intent.handlers.js';
 import { RecordHandlers } from './records/record.handlers.js';
 
 /** The file service: handlers of every operation owned by `file`. Needs DatabaseModule and OperationsModule. */
-@Module({ providers: [RecordHandlers, ChangeHandlers, IntentHandlers] })
+@Module({ controllers: [RecordHandlers, ChangeHandlers, IntentHandlers] })
 export class FileModule {}

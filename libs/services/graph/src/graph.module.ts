@@ -19,7 +19,7 @@ import { ImportHandlers } from './transfer/import.handlers.js';
 
 /** The graph service: handlers of every operation owned by `graph`. Needs DatabaseModule and OperationsModule. */
 @Module({
-  providers: [
+  controllers: [
     AccessHandlers,
     AccessRequestHandlers,
     ReferenceHandlers,
@@ -36,7 +36,7 @@ import { ImportHandlers } from './transfer/import.handlers.js';
     OverviewHandlers,
     AuditHandlers,
     SnapshotHandlers,
-    SnapshotMemory,
   ],
+  providers: [SnapshotMemory],
 })
 export class GraphModule {}

@@ -6,5 +6,5 @@ import { TokenHandlers } from './tokens/token.handlers.js';
 import { UserHandlers } from './users/user.handlers.js';
 
 /** The identity service: handlers of every operation owned by `identity`. Needs DatabaseModule and OperationsModule. */
-@Module({ providers: [AuthenticationHandlers, DeviceHandlers, TokenHandlers, UserHandlers, GroupHandlers] })
+@Module({ controllers: [AuthenticationHandlers, DeviceHandlers, TokenHandlers, UserHandlers, GroupHandlers] })
 export class IdentityModule {}

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { applyFileChanges, type ParsedInputOf, type ReplyOf } from '@workspace-graph/contracts';
 import { Database, runSqlCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { applyChanges } from './apply-changes.js';
 
 /** Changing records of files. */
-@Injectable()
+@Controller()
 export class ChangeHandlers {
   constructor(private readonly database: Database) {}
 

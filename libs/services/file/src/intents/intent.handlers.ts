@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   listFileIntents,
   noteFileIntents,
@@ -14,7 +14,7 @@ import { LIST_INTENTS, SETTLE_INTENTS } from './intent.statements.js';
 import { noteIntents } from './note-intents.js';
 
 /** What is about to happen to files. Intents are no changes: the audit trail and the events tell of what comes of them. */
-@Injectable()
+@Controller()
 export class IntentHandlers {
   constructor(private readonly database: Database) {}
 

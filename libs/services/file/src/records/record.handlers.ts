@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   type Caller,
   findFiles,
@@ -16,7 +16,7 @@ import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { FILE_CURSOR, FIND_FILES, FIND_PLACES, type FileList, LIST_FILES, NODE_RECORDS } from './record.statements.js';
 
 /** Reading records of files. */
-@Injectable()
+@Controller()
 export class RecordHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   explainAccess,
   getAccess,
@@ -14,7 +14,7 @@ import { EXPLAIN_ACCESS, NODE_ACCESS } from './access.statements.js';
 import { setAccess as set } from './set-access.js';
 
 /** How nodes are shared. */
-@Injectable()
+@Controller()
 export class AccessHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   approveAccessRequest,
   listAccessRequests,
@@ -30,7 +30,7 @@ interface Situation {
 }
 
 /** Asking for access and deciding about it. */
-@Injectable()
+@Controller()
 export class AccessRequestHandlers {
   constructor(private readonly database: Database) {}
 

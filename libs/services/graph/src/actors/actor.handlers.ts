@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   createActor,
   deleteActor,
@@ -25,7 +25,7 @@ import { DUTIES, DUTIES_START, DUTY_CURSOR } from './duty.statements.js';
 const CURRENT: readonly NodeStatus[] = ['active', 'completed'];
 
 /** People and automations that own nodes and answer for responsibilities. */
-@Injectable()
+@Controller()
 export class ActorHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { listAudit, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles } from '@workspace-graph/platform';
 import { listAudit as list } from './list-audit.js';
 
 /** The audit trail. */
-@Injectable()
+@Controller()
 export class AuditHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { getContext, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { getContext as read } from './get-context.js';
 
 /** A node with what lies around it. */
-@Injectable()
+@Controller()
 export class ContextHandlers {
   constructor(private readonly database: Database) {}
 

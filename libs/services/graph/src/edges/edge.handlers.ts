@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   connect,
   disconnect,
@@ -16,7 +16,7 @@ import { EDGE_CURSOR, EDGES_START } from './edge.cursor.js';
 import { LIST_EDGES } from './edge.statements.js';
 
 /** Joining nodes by edges. */
-@Injectable()
+@Controller()
 export class EdgeHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   archiveEvent,
   editEvent,
@@ -18,7 +18,7 @@ import { listEvents as list } from './list-events.js';
 import { logEvent as log } from './log-event.js';
 
 /** The timelines of nodes. */
-@Injectable()
+@Controller()
 export class EventHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   addDataSource,
   addTool,
@@ -12,7 +12,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { addLink, removeLink } from './link-changes.js';
 
 /** Data sources and tools of projects, processes and areas. */
-@Injectable()
+@Controller()
 export class LinkHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   archiveNode,
   createNode,
@@ -26,7 +26,7 @@ import { FIRST_NODES, SUGGEST_NODES } from './suggest-nodes.statement.js';
 import { updateNode as update } from './update-node.js';
 
 /** Reading and changing nodes. */
-@Injectable()
+@Controller()
 export class NodeHandlers {
   constructor(private readonly database: Database) {}
 

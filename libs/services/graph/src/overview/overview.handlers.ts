@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { getOverview, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
@@ -6,7 +6,7 @@ import { seenBy } from '../shared/caller.js';
 import { OVERVIEW } from './overview.statements.js';
 
 /** What needs attention and what is new. */
-@Injectable()
+@Controller()
 export class OverviewHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { type OutputOf, type ParsedInputOf, resolveReferences } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { resolveReferences as resolve } from './resolve-references.js';
 
 /** What callers name instead of giving ids. */
-@Injectable()
+@Controller()
 export class ReferenceHandlers {
   constructor(private readonly database: Database) {}
 

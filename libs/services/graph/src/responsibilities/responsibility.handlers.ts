@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   addResponsibility,
   type ParsedInputOf,
@@ -12,7 +12,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { add, remove, reorder, update } from './responsibility-changes.js';
 
 /** The duties of projects, processes and areas. */
-@Injectable()
+@Controller()
 export class ResponsibilityHandlers {
   constructor(private readonly database: Database) {}
 

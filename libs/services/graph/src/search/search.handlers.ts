@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { type ParsedInputOf, type RawJson, search } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
@@ -6,7 +6,7 @@ import { rawObject } from '../shared/raw-json.js';
 import { search as find } from './search.js';
 
 /** Searching names and texts. */
-@Injectable()
+@Controller()
 export class SearchHandlers {
   constructor(private readonly database: Database) {}
 

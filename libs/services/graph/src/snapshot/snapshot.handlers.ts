@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { getSnapshot, type OutputOf, type ParsedInputOf, type RawJson, setPositions } from '@workspace-graph/contracts';
 import { Database, runCommandStatement } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
@@ -7,7 +7,7 @@ import { SET_POSITIONS } from './snapshot.statements.js';
 import { SnapshotMemory } from './snapshot-memory.js';
 
 /** The graph as it is drawn. */
-@Injectable()
+@Controller()
 export class SnapshotHandlers {
   constructor(
     private readonly database: Database,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { exportGraph, type ParsedInputOf, RawJson } from '@workspace-graph/contracts';
 import { Database, statement } from '@workspace-graph/database';
 import { Handles } from '@workspace-graph/platform';
@@ -8,7 +8,7 @@ import { Turns } from '../shared/turns.js';
 const WRITTEN_AT_ONCE = 2;
 
 /** Writes everything out as one document, in one statement and so of one moment. */
-@Injectable()
+@Controller()
 export class ExportHandlers {
   private readonly turns = new Turns(WRITTEN_AT_ONCE);
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { listImports, type ParsedInputOf, putImportPart, RawJson, runImport } from '@workspace-graph/contracts';
 import {
   Database,
@@ -20,7 +20,7 @@ const IMPORT_TIMEOUT_MS = 590_000;
  * at all of them before it writes anything. Parts are kept for an hour, so that a call whose answer was lost can be
  * repeated.
  */
-@Injectable()
+@Controller()
 export class ImportHandlers {
   /** The import that came last: the next one waits for it, so that all together hold no more than one. */
   private last: Promise<unknown> = Promise.resolve();

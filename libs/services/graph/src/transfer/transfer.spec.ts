@@ -17,7 +17,7 @@ import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { ExportHandlers } from './export.handlers.js';
 import { ImportHandlers } from './import.handlers.js';
 
-@Module({ providers: [ImportHandlers, ExportHandlers] })
+@Module({ controllers: [ImportHandlers, ExportHandlers] })
 class TransferModule {}
 
 const DEMO = new URL('../../../../../apps/device-agent/demo/linden-bakery.json', `file://${import.meta.dirname}/`);

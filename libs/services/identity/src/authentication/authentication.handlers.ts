@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   authenticate,
   type ParsedInputOf,
@@ -38,7 +38,7 @@ interface ClaimedUserRow extends Record<string, unknown> {
 }
 
 /** Turns credentials into callers, for the edge. */
-@Injectable()
+@Controller()
 export class AuthenticationHandlers {
   constructor(private readonly database: Database) {}
 

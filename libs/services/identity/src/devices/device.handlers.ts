@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   authenticateDevice,
   type ParsedInputOf,
@@ -18,7 +18,7 @@ interface DeviceRow extends Record<string, unknown> {
 }
 
 /** Turns devices into callers. */
-@Injectable()
+@Controller()
 export class DeviceHandlers {
   constructor(private readonly database: Database) {}
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   changeGroupMembers,
   createGroup,
@@ -19,7 +19,7 @@ import { GROUP_CURSOR, GROUP_PAGE, GROUP_USES, MEMBER_CURSOR, MEMBER_PAGE } from
 import { lockGroup, readGroup, refuseTaken, updateGroupRow } from './update-group.js';
 
 /** Groups of users, the recipients of sharing. */
-@Injectable()
+@Controller()
 export class GroupHandlers {
   constructor(private readonly database: Database) {}
 

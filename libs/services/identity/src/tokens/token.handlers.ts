@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   type Caller,
   completeRotation,
@@ -33,7 +33,7 @@ import {
 } from './token.statements.js';
 
 /** Tokens of users and devices. */
-@Injectable()
+@Controller()
 export class TokenHandlers {
   constructor(private readonly database: Database) {}
 

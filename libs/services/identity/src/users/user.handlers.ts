@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   createUser,
   getUser,
@@ -19,7 +19,7 @@ import { updateUserRow } from './update-user.js';
 import { USER_BY_ID, USER_CURSOR, USER_JSON, USER_PAGE } from './user.statements.js';
 
 /** Users, and who the caller is. */
-@Injectable()
+@Controller()
 export class UserHandlers {
   constructor(private readonly database: Database) {}
 
