@@ -21,8 +21,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const say = (line) => console.log(line);
 
 async function readSteps(into) {
-  const images = await buildWithoutDocker(SERVICE_NAMES, { root, into: resolve(into), say });
-  for (const { folder } of images) say(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).trim());
+  for (const service of SERVICE_NAMES) {
+    const { folder } = await buildWithoutDocker(service, { root, into: join(resolve(into), service), say });
+    say(execFileSync('du', ['-sm', folder], { encoding: 'utf8' }).trim());
+  }
 }
 
 /** @throws Error for an image that cannot be built, or does not work */

@@ -1,36 +1,33 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
-import { readDockerfile, readIgnored, readPairs } from './dockerfile.mjs';
+import { filled, readDockerfile, readIgnored, readPairs } from './dockerfile.mjs';
 
 /**
  * What a target of the Dockerfile becomes.
- * @typedef {{ folder: string, workdir: string, environment: Record<string, string>, user: string, command: string[] }} Image
+ * @typedef {{ folder: string, workdir: string, environment: Record<string, string>, settings: Record<string, string>, user: string, command: string[] }} Image
  * @typedef {{ root: string, into: string, reuse?: Record<string, string>, say?: (line: string) => void }} BuildOptions
  */
 
 /**
- * Carries out the instructions of the Dockerfile for a target and for what it is made of, each stage in a folder below
- * `into`. Programs run on this machine instead of in the base image; `reuse` names folders that stand for the work
- * folder of a stage, which is then not built.
- * @param {string[]} targets
+ * Carries out the instructions of the Dockerfile for a service, each stage in a folder below `into`. Programs run on this
+ * machine instead of in the base image; `reuse` names folders that stand for the work folder of a stage, which is then
+ * not built.
+ * @param {string} service
  * @param {BuildOptions} options
- * @returns {Promise<Image[]>}
+ * @returns {Promise<Image>}
  */
-export async function buildWithoutDocker(targets, options) {
+export function buildWithoutDocker(service, options) {
   const stages = new Map(
     readDockerfile(readFileSync(join(options.root, 'Dockerfile'), 'utf8')).map((stage) => [stage.name, stage]),
   );
   const ignored = readIgnored(readFileSync(join(options.root, '.dockerignore'), 'utf8'));
-  const builder = new Builder(stages, ignored, options);
-  const images = [];
-  for (const target of targets) images.push(await builder.build(target));
-  return images;
+  return new Builder(stages, ignored, { ...options, settings: { SERVICE: service } }).build('service');
 }
 
 class Builder {
-  constructor(stages, ignored, { root, into, reuse = {}, say = () => undefined }) {
-    Object.assign(this, { stages, ignored, root, into, reuse, say });
+  constructor(stages, ignored, { root, into, settings, reuse = {}, say = () => undefined }) {
+    Object.assign(this, { stages, ignored, root, into, settings, reuse, say });
     this.built = new Map();
   }
 
@@ -55,10 +52,11 @@ class Builder {
   async begin({ name, base }) {
     const folder = join(this.into, name);
     mkdirSync(folder, { recursive: true });
-    if (!this.stages.has(base)) return { folder, workdir: '/', environment: {}, user: 'root', command: [] };
+    if (!this.stages.has(base))
+      return { folder, workdir: '/', environment: {}, settings: {}, user: 'root', command: [] };
     const parent = await this.build(base);
     cpSync(parent.folder, folder, { recursive: true, verbatimSymlinks: true });
-    return { ...parent, folder, environment: { ...parent.environment } };
+    return { ...parent, folder, environment: { ...parent.environment }, settings: {} };
   }
 
   async carryOut({ keyword, flags, text, line }, image) {
@@ -67,8 +65,11 @@ class Builder {
         image.workdir = text;
         mkdirSync(join(image.folder, text), { recursive: true });
         return;
+      case 'ARG':
+        image.settings[text] = this.settings[text];
+        return;
       case 'ENV':
-        Object.assign(image.environment, readPairs(text));
+        Object.assign(image.environment, readPairs(filled(text, image.settings, line)));
         return;
       case 'USER':
         image.user = text;
@@ -79,8 +80,7 @@ class Builder {
       case 'COPY':
         return this.copy(text.split(' '), flags.from, image);
       case 'RUN':
-        return run(text, join(image.folder, image.workdir), image.environment);
-      case 'EXPOSE':
+        return run(text, join(image.folder, image.workdir), { ...image.environment, ...image.settings });
       case 'LABEL':
         return;
       default:

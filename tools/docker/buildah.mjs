@@ -47,12 +47,20 @@ export class Buildah {
     if (!there) await this.timed('base of Debian 12 and Node', () => this.makeBase());
   }
 
-  /** Builds a target of the Dockerfile. Answers the name of its image. */
-  async build(target) {
-    const name = `localhost/workspace-graph-${target}:built`;
+  /** Builds the image of a service. Answers its name. */
+  async build(service) {
+    const name = `localhost/workspace-graph-${service}:built`;
     const settings = ['--isolation', 'chroot', '--layers', '--pull-never', '--network', 'host', ...this.machine()];
-    const parts = ['--build-arg', `NODE_IMAGE=${this.baseName}`, '--target', target, '--tag', name, this.root];
-    await this.timed(`${target} from the Dockerfile`, () => this.do('bud', ...settings, ...parts));
+    const parts = [
+      '--build-arg',
+      `NODE_IMAGE=${this.baseName}`,
+      '--build-arg',
+      `SERVICE=${service}`,
+      '--tag',
+      name,
+      this.root,
+    ];
+    await this.timed(`${service} from the Dockerfile`, () => this.do('bud', ...settings, ...parts));
     return name;
   }
 

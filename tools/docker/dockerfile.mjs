@@ -48,13 +48,17 @@ export function readDockerfile(text) {
 }
 
 function toStage({ text, line }, variables) {
-  const filled = text.replace(/\$\{(\w+)\}/g, (_match, name) => {
-    if (variables[name] === undefined) throw new Error(`Line ${line}: ${name} has no default`);
-    return variables[name];
-  });
-  const [, base, name] = /^(\S+) AS (\S+)$/i.exec(filled) ?? [];
+  const [, base, name] = /^(\S+) AS (\S+)$/i.exec(filled(text, variables, line)) ?? [];
   if (!base || !name) throw new Error(`Line ${line}: every stage must have a name`);
   return { name, base, instructions: [] };
+}
+
+/** A text with its `${NAME}`s replaced. @throws Error for one without a value */
+export function filled(text, variables, line) {
+  return text.replace(/\$\{(\w+)\}/g, (_match, name) => {
+    if (variables[name] === undefined) throw new Error(`Line ${line}: ${name} has no value`);
+    return variables[name];
+  });
 }
 
 /**
