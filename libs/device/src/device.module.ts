@@ -23,7 +23,6 @@ import { READING_PROVIDERS } from './reading/reading.providers.js';
 import { DevicePrincipal } from './records/device-principal.js';
 import { FileService } from './records/file-service.js';
 import { TrackedFiles } from './records/tracked-files.js';
-import { RemoteHandlers } from './remotes/remote.handlers.js';
 import { SearchHandlers } from './search/search.handlers.js';
 import { SEARCH_PROVIDERS } from './search/search.providers.js';
 import { StatusHandlers } from './status/status.handlers.js';
@@ -40,7 +39,7 @@ export interface DeviceOptions {
 
 /**
  * Everything that belongs to this device: mirrors, watcher, files, search. Handlers of every operation owned by
- * `device`. Needs OperationsModule, and the file service on the bus.
+ * `device`, those on remote storage aside. Needs OperationsModule, and the file service on the bus.
  */
 @Module({})
 export class DeviceModule implements OnApplicationShutdown {
@@ -54,7 +53,6 @@ export class DeviceModule implements OnApplicationShutdown {
         MirrorPlaceHandlers,
         MoveHandlers,
         ReadingHandlers,
-        RemoteHandlers,
         RenameHandlers,
         SearchHandlers,
         StatusHandlers,

@@ -3,7 +3,7 @@ import { REMOTE_OPERATIONS } from '@workspace-graph/contracts';
 import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
 import { DeviceModule, type DeviceOptions, FileContents } from '@workspace-graph/device';
 import { OperationsModule } from '@workspace-graph/platform';
-import { FileModule } from '@workspace-graph/service-file';
+import { FileModule, NoRemotesModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule } from '@workspace-graph/surfaces';
@@ -33,6 +33,7 @@ export class LocalWorkspaceModule {
         GraphModule,
         IdentityModule,
         FileModule,
+        NoRemotesModule,
         device,
       ],
     };

@@ -5,7 +5,10 @@ import { LIMITS } from '../limits.js';
 import { command, type Operation, query } from '../operation.js';
 import { FileName, FileStatus, PathText, Subpath } from './file.js';
 
-/** Operations on the organization's remote storage. A local workspace has none and refuses each but the list. */
+/**
+ * Operations on the organization's remote storage. Those about the remotes themselves belong to the file service, those
+ * that touch a folder to the device that has it. A local workspace has no remote and refuses each but the list.
+ */
 
 const tag = 'Remotes';
 const RemoteName = plainText(100).min(1, 'must not be empty');
@@ -15,7 +18,7 @@ const Answer = z.record(z.string(), z.unknown());
 
 export const listRemotes = query({
   name: 'list_remotes',
-  owner: 'device',
+  owner: 'file',
   tier: 'read',
   doc: 'List the remote storages and whether this device holds credentials for them. A local workspace has none.',
   input: z.strictObject({}),
@@ -28,7 +31,7 @@ export const listRemotes = query({
 
 export const setupRemote = command({
   name: 'setup_remote',
-  owner: 'device',
+  owner: 'file',
   tier: 'manage',
   idempotent: true,
   doc: 'Set up a remote storage, or replace the configuration of one. Central workspaces only.',
@@ -45,7 +48,7 @@ export const setupRemote = command({
 
 export const setRoutingPolicy = command({
   name: 'set_routing_policy',
-  owner: 'device',
+  owner: 'file',
   tier: 'manage',
   idempotent: true,
   doc: 'Replace all rules that tell which remote storage holds the files of which nodes. Central workspaces only.',

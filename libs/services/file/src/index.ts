@@ -1,1 +1,2 @@
 export { FileModule } from './file.module.js';
+export { NoRemotesModule } from './no-remotes/no-remotes.module.js';

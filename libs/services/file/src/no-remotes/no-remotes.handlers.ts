@@ -16,9 +16,9 @@ import { type HandlerOptions, Handles } from '@workspace-graph/platform';
 /** An input that lacks something is refused for the same reason as a whole one. */
 const ANY: HandlerOptions = { anyInput: true };
 
-/** What a local workspace answers about remote storage: it has none, whatever is asked of which node or file. */
+/** What a workspace without remote storage answers about it, whatever is asked of which node or file. */
 @Controller()
-export class RemoteHandlers {
+export class NoRemotesHandlers {
   @Handles(listRemotes)
   async list(): Promise<OutputOf<typeof listRemotes>> {
     return { remotes: [] };
