@@ -3,6 +3,7 @@ export * from './assert-never.js';
 export * from './files/classify.js';
 export * from './files/file-path.js';
 export * from './files/plan-scan.js';
+export * from './files/plan-watch.js';
 export * from './graph/at-signs.js';
 export * from './graph/event-status.js';
 export * from './graph/fold.js';
