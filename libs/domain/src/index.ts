@@ -2,6 +2,7 @@ export * from './access/effective-access.js';
 export * from './assert-never.js';
 export * from './files/classify.js';
 export * from './files/file-path.js';
+export * from './files/plan-index.js';
 export * from './files/plan-scan.js';
 export * from './files/plan-watch.js';
 export * from './graph/at-signs.js';

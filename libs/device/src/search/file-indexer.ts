@@ -1,15 +1,24 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  FILES_PER_NOTE,
+  type IndexEvent,
+  indexAfter,
+  isIndexTold,
+  type NotedFile,
+  newIndexQueue,
+  planIndex,
+  type ReadLane,
+  type Tickets,
+} from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
 import { timesOf } from '../paths/index.js';
 import type { FilesChanged } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
-import { FileTexts, type Lane, type ReadText } from './file-texts.js';
-import type { NotedFile } from './index/index-messages.js';
+import { FileTexts, type ReadText } from './file-texts.js';
 import { IndexThread } from './index/index-thread.js';
 import { Outbox } from './outbox.js';
 import { TextExtractors } from './text/text-extractors.js';
-import { WaitingFiles } from './waiting-files.js';
 
 /** Changes that come shortly after one another are told to the index together. */
 const NOTE_DELAY_MS = 100;
@@ -19,46 +28,24 @@ const START_DELAY_MS = 200;
 const RETRY_DELAY_MS = 60_000;
 /** Threads that read files end when there was nothing to read for so long: they hold memory. */
 const REST_DELAY_MS = 5_000;
-const FILES_PER_NOTE = 500;
-/** Files that changed and are kept one by one. */
-const MOST_CHANGES = 5_000;
 
 type Timer = 'note' | 'retry' | 'rest';
 
-interface Reading {
-  readonly lane: Lane;
-  /** Of the change for which the file is read; see `WaitingFiles`. */
-  readonly ticket: object | undefined;
-}
-
 /**
  * Keeps the search index like the tracked files of this device: at the start by comparing, then by what is told of
- * changes. Only what differs is read. Nothing of it takes part in changing files.
+ * changes. Only what differs is read. Nothing of it takes part in changing files. What is next, `planIndex` decides.
  */
 @Injectable()
 export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly waiting = new WaitingFiles();
-  private readonly changed = new Map<string, NotedFile>();
-  private readonly removed = new Set<string>();
-  private readonly toRead = new Set<string>();
-  /** Those of the files to be read that may take long: nobody waits for them. */
-  private readonly toReadSlowly = new Set<string>();
-  /** Nodes whose files are all to be noted; the value tells one demand for it from the next. */
-  private readonly uncompared = new Map<string, object>();
-  private readonly removedNodes = new Set<string>();
-  private readonly unreadable = new Set<string>();
+  private readonly queue = newIndexQueue();
   private readonly timers = new Map<Timer, NodeJS.Timeout>();
   private readonly running = new Set<Promise<void>>();
   private readonly listeners: (() => void)[] = [];
   private readonly idleWaiters: (() => void)[] = [];
-  private readonly quick = new Outbox();
-  private readonly slow = new Outbox();
+  private readonly outbox = { quick: new Outbox(), slow: new Outbox() };
   private readonly readers = { quick: 0, slow: 0 };
   private readonly texts: FileTexts;
-  private hasFailed = false;
   private isNoting = false;
-  /** A census compares all files there are, and removes others from the index. */
-  private census: 'none' | 'due' | 'open' = 'none';
   private isStopped = false;
 
   constructor(
@@ -68,7 +55,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(TextExtractors) private readonly extractors: TextExtractors,
   ) {
     this.texts = new FileTexts(parts, mirrors, extractors, (nodeId) => {
-      this.unreadable.add(nodeId);
+      this.take({ kind: 'unreadable', nodeIds: [nodeId], hasFailed: false });
       this.retryLater();
     });
   }
@@ -76,7 +63,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   onApplicationBootstrap(): void {
     this.listeners.push(
       this.parts.files.onChange((change) => this.follow(change)),
-      this.mirrors.onRemoved(({ nodeId }) => this.dropNode(nodeId)),
+      this.mirrors.onRemoved(({ nodeId }) => this.tell({ kind: 'node-removed', nodeId })),
       this.mirrors.onQuiet(() => this.goOn()),
     );
     this.index.onRebuilt(() => {
@@ -96,13 +83,14 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Nodes with files that wait. */
   waitingNodes(): string[] {
-    return [...new Set([...this.waiting.nodes(), ...this.uncompared.keys()])];
+    const { waiting, uncompared } = this.queue;
+    return [...new Set([...waiting.nodes(), ...uncompared.keys()])];
   }
 
   /** Files of a node whose text is still to be read. */
   waitingOf(nodeId: string): number {
-    if (this.uncompared.has(nodeId)) return this.parts.store.countFiles(nodeId).present;
-    return this.waiting.count(nodeId);
+    const { waiting, uncompared } = this.queue;
+    return uncompared.has(nodeId) ? this.parts.store.countFiles(nodeId).present : waiting.count(nodeId);
   }
 
   /** Resolves when the index is like the files. */
@@ -122,40 +110,26 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private follow({ nodeId, changed, removed }: FilesChanged): void {
-    for (const fileId of removed) this.drop(fileId);
-    // Of very many only the node is kept: the registry tells its files later.
-    const areMany = this.changed.size + changed.length > MOST_CHANGES;
-    if (areMany) this.uncompared.set(nodeId, {});
-    for (const file of changed) {
-      if (file.isDeleted) this.drop(file.fileId);
-      else if (!areMany) this.take(file);
-    }
-    this.wake(NOTE_DELAY_MS);
-  }
-
-  private take(file: FileState): void {
-    this.removed.delete(file.fileId);
-    this.changed.set(file.fileId, notedOf(file));
-    this.waiting.add(file.fileId, file.nodeId);
-  }
-
-  private drop(fileId: string): void {
-    this.changed.delete(fileId);
-    this.toRead.delete(fileId);
-    this.toReadSlowly.delete(fileId);
-    this.waiting.remove(fileId);
-    this.removed.add(fileId);
-  }
-
-  private dropNode(nodeId: string): void {
-    this.uncompared.delete(nodeId);
-    this.removedNodes.add(nodeId);
-    this.wake(NOTE_DELAY_MS);
+    const deleted = changed.flatMap(({ fileId, isDeleted }) => (isDeleted ? fileId : []));
+    const files = changed.flatMap((file) => (file.isDeleted ? [] : notedOf(file)));
+    this.tell({ kind: 'changed', nodeId, files, gone: [...removed, ...deleted] });
   }
 
   private compareAll(delayMs = 0): void {
-    for (const { nodeId } of this.parts.store.mirrors()) this.uncompared.set(nodeId, {});
-    this.census = 'due';
+    this.tell({ kind: 'asked', nodeIds: this.mirrorIds(), withCensus: true }, delayMs);
+  }
+
+  private mirrorIds(): string[] {
+    return this.parts.store.mirrors().map(({ nodeId }) => nodeId);
+  }
+
+  private take(event: IndexEvent): void {
+    indexAfter(this.queue, event);
+  }
+
+  /** Takes what the index is to be told. */
+  private tell(event: IndexEvent, delayMs = NOTE_DELAY_MS): void {
+    this.take(event);
     this.wake(delayMs);
   }
 
@@ -178,39 +152,20 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** False when there was nothing. */
   private async tellNext(): Promise<boolean> {
-    const [node] = this.uncompared.keys();
-    const [removedNode] = this.removedNodes;
-    if (removedNode !== undefined) {
-      this.removedNodes.delete(removedNode);
-      await this.index.removeNode(removedNode);
-    } else if (this.changed.size > 0 || this.removed.size > 0) await this.noteChanges();
-    else if (this.census === 'due') await this.beginCensus();
-    else if (node !== undefined) await this.compare(node);
-    else if (this.census === 'open') await this.endCensus();
-    else return false;
-    return true;
+    const step = planIndex(this.queue);
+    this.take({ kind: 'began', step });
+    if (step.kind === 'remove-node') await this.index.removeNode(step.nodeId);
+    if (step.kind === 'note') await this.note(step.files, step.removed);
+    if (step.kind === 'compare') await this.compare(step.nodeId, step.demand);
+    if (step.kind === 'end-census') await this.index.endCensus();
+    if (step.kind === 'begin-census') {
+      await this.index.beginCensus();
+      this.take({ kind: 'census-open' });
+    }
+    return step.kind !== 'wait';
   }
 
-  private async noteChanges(): Promise<void> {
-    const files = [...this.changed.values()].slice(0, FILES_PER_NOTE);
-    const removed = [...this.removed];
-    for (const { fileId } of files) this.changed.delete(fileId);
-    this.removed.clear();
-    await this.note(files, removed);
-  }
-
-  private async beginCensus(): Promise<void> {
-    await this.index.beginCensus();
-    this.census = 'open';
-  }
-
-  private async endCensus(): Promise<void> {
-    this.census = 'none';
-    await this.index.endCensus();
-  }
-
-  private async compare(nodeId: string): Promise<void> {
-    const demand = this.uncompared.get(nodeId);
+  private async compare(nodeId: string, demand: object): Promise<void> {
     let files: NotedFile[] = [];
     for (const file of this.parts.store.filesOf(nodeId)) {
       if (file.isDeleted) continue;
@@ -221,48 +176,43 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
       if (this.isPaused) return;
     }
     if (files.length > 0) await this.note(files, []);
-    if (this.uncompared.get(nodeId) === demand) this.uncompared.delete(nodeId);
+    this.take({ kind: 'compared', nodeId, demand });
   }
 
   private async note(files: readonly NotedFile[], removed: readonly string[]): Promise<void> {
-    const tickets = new Map(files.map(({ fileId }) => [fileId, this.waiting.ticketOf(fileId)]));
-    const toRead = new Set(await this.index.note(files, removed));
-    for (const { fileId, nodeId } of files) {
-      // What was changed or removed meanwhile is told by itself.
-      if (this.removed.has(fileId) || this.changed.has(fileId)) continue;
-      if (!toRead.has(fileId)) this.waiting.remove(fileId, tickets.get(fileId));
-      else {
-        if (!tickets.get(fileId)) this.waiting.add(fileId, nodeId);
-        this.toReadSlowly.delete(fileId);
-        this.toRead.add(fileId);
-      }
-    }
+    const tickets = this.ticketsOf(files.map(({ fileId }) => fileId));
+    const toRead = await this.index.note(files, removed);
+    this.take({ kind: 'noted', files, tickets, toRead });
     this.startReaders();
   }
 
-  private startReaders(): void {
-    this.startLane('quick', this.toRead.size, 1);
-    this.startLane('slow', this.toReadSlowly.size, this.extractors.threads);
+  private ticketsOf(fileIds: readonly string[]): Tickets {
+    return new Map(fileIds.map((fileId) => [fileId, this.queue.waiting.ticketOf(fileId)]));
   }
 
-  private startLane(lane: Lane, files: number, threads: number): void {
+  private startReaders(): void {
+    this.startLane('quick', 1);
+    this.startLane('slow', this.extractors.threads);
+  }
+
+  private startLane(lane: ReadLane, threads: number): void {
     // One more than threads: it opens the next file meanwhile.
-    const wanted = Math.min(files, threads + 1);
+    const wanted = Math.min(this.queue.toRead[lane].size, threads + 1);
     if (wanted > 0 && !this.isPaused) this.cancel('rest');
     for (let missing = wanted - this.readers[lane]; missing > 0 && !this.isPaused; missing -= 1)
       this.run(this.readAll(lane));
   }
 
-  private async readAll(lane: Lane): Promise<void> {
-    const files = lane === 'quick' ? this.toRead : this.toReadSlowly;
+  private async readAll(lane: ReadLane): Promise<void> {
+    const files = this.queue.toRead[lane];
     this.readers[lane] += 1;
     try {
       while (files.size > 0 && !this.isPaused) {
-        const batch = this.texts.batchOf(files, lane);
-        for (const fileId of batch) files.delete(fileId);
-        await this.readBatch(batch, lane);
+        const fileIds = this.texts.batchOf(files, lane);
+        this.take({ kind: 'reading', lane, fileIds });
+        await this.readBatch(fileIds, lane);
         if (this.isStopped) return;
-        await this.flush(this[lane], files.size > 0 && !this.isPaused);
+        await this.flush(this.outbox[lane], files.size > 0 && !this.isPaused);
       }
     } finally {
       this.readers[lane] -= 1;
@@ -270,22 +220,20 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     }
   }
 
-  private async readBatch(fileIds: readonly string[], lane: Lane): Promise<void> {
-    const tickets = new Map(fileIds.map((fileId) => [fileId, this.waiting.ticketOf(fileId)]));
+  private async readBatch(fileIds: readonly string[], lane: ReadLane): Promise<void> {
+    const tickets = this.ticketsOf(fileIds);
     const together = lane === 'quick' ? await this.texts.readTogether(fileIds) : new Map<string, ReadText>();
     for (const fileId of fileIds) {
       const read = together.get(fileId) ?? (await this.texts.readOne(fileId, lane));
       if (this.isStopped) return;
-      this.takeRead(fileId, read, { lane, ticket: tickets.get(fileId) });
+      const ticket = tickets.get(fileId);
+      if (read === null) this.take({ kind: 'settled', fileId, ticket });
+      else if (read !== 'slow') this.outbox[lane].add({ read, ticket });
+      else {
+        this.take({ kind: 'slow', fileId });
+        this.startReaders();
+      }
     }
-  }
-
-  private takeRead(fileId: string, read: ReadText, { lane, ticket }: Reading): void {
-    if (read === 'slow') {
-      this.toReadSlowly.add(fileId);
-      this.startReaders();
-    } else if (read) this[lane].add({ read, ticket });
-    else this.waiting.remove(fileId, ticket);
   }
 
   private get isReading(): boolean {
@@ -300,29 +248,20 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
       sent.map(({ read }) => read),
       comesMore,
     );
-    for (const { read, ticket } of sent) this.waiting.remove(read.fileId, ticket);
+    for (const { read, ticket } of sent) this.take({ kind: 'settled', fileId: read.fileId, ticket });
   }
 
   /** Everything is compared again: what the index holds is not known any more. */
   private failed(error: unknown): void {
     if (this.isStopped) return;
     this.parts.logger.error({ err: error }, 'the search index could not be written');
-    for (const { nodeId } of this.parts.store.mirrors()) this.unreadable.add(nodeId);
-    this.hasFailed = true;
-    this.quick.takeAll();
-    this.slow.takeAll();
+    this.take({ kind: 'unreadable', nodeIds: this.mirrorIds(), hasFailed: true });
+    for (const outbox of Object.values(this.outbox)) outbox.takeAll();
     this.retryLater();
   }
 
   private retryLater(): void {
-    if (this.timers.has('retry')) return;
-    this.after('retry', RETRY_DELAY_MS, () => {
-      for (const nodeId of this.unreadable) if (this.mirrors.of(nodeId)) this.uncompared.set(nodeId, {});
-      this.unreadable.clear();
-      if (this.hasFailed) this.census = 'due';
-      this.hasFailed = false;
-      this.wake(0);
-    });
+    this.after('retry', RETRY_DELAY_MS, () => this.tell({ kind: 'retried', nodeIds: this.mirrorIds() }, 0));
   }
 
   private run(work: Promise<void>): void {
@@ -336,10 +275,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private isIdle(): boolean {
-    const isTold = this.changed.size === 0 && this.removed.size === 0 && this.removedNodes.size === 0;
-    const isCompared = this.uncompared.size === 0 && this.census === 'none';
-    const isRead = !this.isReading && this.toRead.size === 0 && this.toReadSlowly.size === 0;
-    return isTold && isCompared && !this.isNoting && isRead;
+    return isIndexTold(this.queue) && !this.isNoting && !this.isReading;
   }
 
   private after(name: Timer, delayMs: number, work: () => void): void {

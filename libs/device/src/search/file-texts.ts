@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ServiceError } from '@workspace-graph/contracts';
+import type { ReadLane } from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
 import type { Mirrors } from '../mirrors/mirrors.js';
 import { locate, openForReading } from '../paths/index.js';
@@ -7,9 +8,6 @@ import type { FileState } from '../store/device-store.js';
 import type { ReadFile } from './index/index-messages.js';
 import { EXTRACTION, type Extraction, type TrackedText } from './text/extraction.js';
 import type { TextExtractors } from './text/text-extractors.js';
-
-/** Files that are read at once, and files that may take long. */
-export type Lane = 'quick' | 'slow';
 
 /** `slow` is for the other lane; null for a file that is gone or cannot be opened now. */
 export type ReadText = ReadFile | 'slow' | null;
@@ -29,7 +27,7 @@ export class FileTexts {
   ) {}
 
   /** The first of these files, as many as are read together: of those that may take long one. */
-  batchOf(fileIds: Iterable<string>, lane: Lane): string[] {
+  batchOf(fileIds: Iterable<string>, lane: ReadLane): string[] {
     const first = [...take(fileIds, lane === 'quick' ? FILES_PER_BATCH : 1)];
     const states = this.parts.store.files(first);
     let bytes = 0;
@@ -55,7 +53,7 @@ export class FileTexts {
   }
 
   /** Opens a file with care and reads it. */
-  async readOne(fileId: string, lane: Lane): Promise<ReadText> {
+  async readOne(fileId: string, lane: ReadLane): Promise<ReadText> {
     const state = this.parts.store.file(fileId);
     const mirror = state && this.mirrors.of(state.nodeId);
     if (!mirror || state.isDeleted) return null;
@@ -80,7 +78,7 @@ export class FileTexts {
     return state === 'changed' ? null : { fileId, sha256: sha256 ?? known, state, text, words };
   }
 
-  private async extract(mirrorRoot: string, { nodeId, path }: FileState, lane: Lane): Promise<Extraction | null> {
+  private async extract(mirrorRoot: string, { nodeId, path }: FileState, lane: ReadLane): Promise<Extraction | null> {
     try {
       const handle = await openForReading(await locate(mirrorRoot, path));
       return await this.extractors.extract({ handle, filename: path, isQuick: lane === 'quick' });

@@ -6,7 +6,7 @@ const BYTES_PER_PUT = 524_288;
 
 interface Sent {
   readonly read: ReadFile;
-  /** Of the change for which the file was read; see `WaitingFiles`. */
+  /** Of the change for which the file was read; see `WaitingFiles` of the domain. */
   readonly ticket: object | undefined;
 }
 

@@ -1,16 +1,6 @@
+import type { NotedFile } from '@workspace-graph/domain';
 import type { Term } from '../search-query.js';
 import type { ExtractionState } from '../text/extraction.js';
-
-/** A tracked file as the index is to know it. */
-export interface NotedFile {
-  readonly fileId: string;
-  readonly nodeId: string;
-  /** Within the node. */
-  readonly path: string;
-  readonly sha256: string;
-  /** Time of the last change; null when it is not known, and then the one known before counts. */
-  readonly modifiedMs: number | null;
-}
 
 /** What was read of a file. */
 export interface ReadFile {

@@ -1,8 +1,9 @@
 import type { Transferable } from 'node:worker_threads';
+import type { NotedFile } from '@workspace-graph/domain';
 import type { Term } from '../search-query.js';
 import { startWorker } from '../threads/start-worker.js';
 import { Thread } from '../threads/thread.js';
-import type { FoundFile, IndexReply, IndexRequest, IndexSearch, NotedFile, ReadFile } from './index-messages.js';
+import type { FoundFile, IndexReply, IndexRequest, IndexSearch, ReadFile } from './index-messages.js';
 
 /** What is new and soon garbage: without a limit it takes several times as much. */
 const YOUNG_MEGABYTES = 16;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fold } from '@workspace-graph/domain';
+import { fold, type NotedFile } from '@workspace-graph/domain';
 import { termsOf } from '../search-query.js';
 import { packText } from '../text/packed-text.js';
-import type { NotedFile, ReadFile } from './index-messages.js';
+import type { ReadFile } from './index-messages.js';
 import { SearchIndex } from './search-index.js';
 
 let folder: string;

@@ -26,6 +26,11 @@ export class WaitingFiles {
     else this.byNode.delete(known.nodeId);
   }
 
+  removeNode(nodeId: string): void {
+    for (const [fileId, ticket] of this.tickets) if (ticket.nodeId === nodeId) this.tickets.delete(fileId);
+    this.byNode.delete(nodeId);
+  }
+
   count(nodeId: string): number {
     return this.byNode.get(nodeId) ?? 0;
   }

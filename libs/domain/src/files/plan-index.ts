@@ -1,0 +1,199 @@
+import { assertNever } from '../assert-never.js';
+import { WaitingFiles } from './waiting-files.js';
+
+/** Files that are read at once, and files that may take long: nobody waits for them. */
+export type ReadLane = 'quick' | 'slow';
+
+/** A tracked file as the index is to know it. */
+export interface NotedFile {
+  readonly fileId: string;
+  readonly nodeId: string;
+  /** Within the node. */
+  readonly path: string;
+  readonly sha256: string;
+  /** Time of the last change; null when it is not known, and then the one known before counts. */
+  readonly modifiedMs: number | null;
+}
+
+/** What the search index does not know yet. It may be 50,000 files, so `indexAfter`, and nothing else, changes it in place. */
+export interface IndexQueue {
+  readonly changed: Map<string, NotedFile>;
+  readonly removed: Set<string>;
+  readonly removedNodes: Set<string>;
+  /** Nodes whose files are all to be noted; the value distinguishes one demand for it from the next. */
+  readonly uncompared: Map<string, object>;
+  /** A census compares all files there are, and removes others from the index. */
+  census: 'none' | 'due' | 'open';
+  readonly toRead: Readonly<Record<ReadLane, Set<string>>>;
+  readonly waiting: WaitingFiles;
+  /** Nodes that are compared again later: files of them could not be opened, or the index failed. */
+  readonly unreadable: Set<string>;
+  hasFailed: boolean;
+}
+
+/** By file, the ticket of its last change when its work began; see `WaitingFiles`. */
+export type Tickets = ReadonlyMap<string, object | undefined>;
+
+export type IndexStep =
+  | { readonly kind: 'remove-node'; readonly nodeId: string }
+  | { readonly kind: 'note'; readonly files: readonly NotedFile[]; readonly removed: readonly string[] }
+  | { readonly kind: 'compare'; readonly nodeId: string; readonly demand: object }
+  | { readonly kind: 'begin-census' | 'end-census' | 'wait' };
+
+export type IndexEvent =
+  | { kind: 'changed'; nodeId: string; files: readonly NotedFile[]; gone: readonly string[] }
+  | { kind: 'node-removed'; nodeId: string }
+  /** All files of these nodes are to be compared with the index. */
+  | { kind: 'asked'; nodeIds: readonly string[]; withCensus: boolean }
+  | { kind: 'began'; step: IndexStep }
+  | { kind: 'census-open' }
+  /** The index knows these, and wants the text of some. */
+  | { kind: 'noted'; files: readonly NotedFile[]; tickets: Tickets; toRead: readonly string[] }
+  | { kind: 'compared'; nodeId: string; demand: object }
+  | { kind: 'reading'; lane: ReadLane; fileIds: readonly string[] }
+  /** A file of the quick lane may take long. */
+  | { kind: 'slow'; fileId: string }
+  /** The text can be found, or there is none. */
+  | { kind: 'settled'; fileId: string; ticket: object | undefined }
+  | { kind: 'unreadable'; nodeIds: readonly string[]; hasFailed: boolean }
+  /** These are the nodes of mirrors by now. */
+  | { kind: 'retried'; nodeIds: readonly string[] };
+
+export const FILES_PER_NOTE = 500;
+/** Files that changed and are kept one by one. */
+const MOST_CHANGES = 5_000;
+
+export function newIndexQueue(): IndexQueue {
+  return {
+    changed: new Map(),
+    removed: new Set(),
+    removedNodes: new Set(),
+    uncompared: new Map(),
+    census: 'none',
+    toRead: { quick: new Set(), slow: new Set() },
+    waiting: new WaitingFiles(),
+    unreadable: new Set(),
+    hasFailed: false,
+  };
+}
+
+/** Decides what the index is told next. Whatever is noted while a census is due or open counts in it. */
+export function planIndex({ changed, removed, removedNodes, uncompared, census }: Readonly<IndexQueue>): IndexStep {
+  const [removedNode] = removedNodes;
+  if (removedNode !== undefined) return { kind: 'remove-node', nodeId: removedNode };
+  if (census === 'due') return { kind: 'begin-census' };
+  if (changed.size + removed.size > 0)
+    return { kind: 'note', files: [...changed.values()].slice(0, FILES_PER_NOTE), removed: [...removed] };
+  const [next] = uncompared;
+  if (next) return { kind: 'compare', nodeId: next[0], demand: next[1] };
+  return { kind: census === 'open' ? 'end-census' : 'wait' };
+}
+
+/** Whether the index was told all and all is being read. */
+export function isIndexTold(queue: Readonly<IndexQueue>): boolean {
+  return planIndex(queue).kind === 'wait' && queue.toRead.quick.size + queue.toRead.slow.size === 0;
+}
+
+/** Brings the queue to what is known after something happened. */
+export function indexAfter(queue: IndexQueue, event: IndexEvent): void {
+  switch (event.kind) {
+    case 'changed':
+      return takeChanges(queue, event.nodeId, event);
+    case 'node-removed':
+      return dropNode(queue, event.nodeId);
+    case 'asked':
+      for (const nodeId of event.nodeIds) queue.uncompared.set(nodeId, {});
+      if (event.withCensus) queue.census = 'due';
+      return;
+    case 'began':
+      return takeStep(queue, event.step);
+    case 'census-open':
+      queue.census = 'open';
+      return;
+    case 'noted':
+      return takeNoted(queue, event.files, event);
+    case 'compared':
+      if (queue.uncompared.get(event.nodeId) === event.demand) queue.uncompared.delete(event.nodeId);
+      return;
+    case 'reading':
+      for (const fileId of event.fileIds) queue.toRead[event.lane].delete(fileId);
+      return;
+    case 'slow':
+      queue.toRead.slow.add(event.fileId);
+      return;
+    case 'settled':
+      return queue.waiting.remove(event.fileId, event.ticket);
+    case 'unreadable':
+      for (const nodeId of event.nodeIds) queue.unreadable.add(nodeId);
+      queue.hasFailed ||= event.hasFailed;
+      return;
+    case 'retried':
+      return retry(queue, event.nodeIds);
+    default:
+      return assertNever(event);
+  }
+}
+
+/** Of very many only the node is kept: its files are compared later. */
+function takeChanges(
+  queue: IndexQueue,
+  nodeId: string,
+  { files, gone }: { files: readonly NotedFile[]; gone: readonly string[] },
+): void {
+  for (const fileId of gone) drop(queue, fileId);
+  if (queue.changed.size + files.length > MOST_CHANGES) return void queue.uncompared.set(nodeId, {});
+  for (const file of files) {
+    queue.removed.delete(file.fileId);
+    queue.changed.set(file.fileId, file);
+    queue.waiting.add(file.fileId, file.nodeId);
+  }
+}
+
+function drop({ changed, removed, toRead, waiting }: IndexQueue, fileId: string): void {
+  changed.delete(fileId);
+  toRead.quick.delete(fileId);
+  toRead.slow.delete(fileId);
+  waiting.remove(fileId);
+  removed.add(fileId);
+}
+
+function dropNode({ changed, waiting, uncompared, removedNodes }: IndexQueue, nodeId: string): void {
+  for (const file of changed.values()) if (file.nodeId === nodeId) changed.delete(file.fileId);
+  waiting.removeNode(nodeId);
+  uncompared.delete(nodeId);
+  removedNodes.add(nodeId);
+}
+
+function takeStep(queue: IndexQueue, step: IndexStep): void {
+  if (step.kind === 'remove-node') queue.removedNodes.delete(step.nodeId);
+  if (step.kind === 'end-census') queue.census = 'none';
+  if (step.kind !== 'note') return;
+  for (const { fileId } of step.files) queue.changed.delete(fileId);
+  queue.removed.clear();
+}
+
+/** What was changed or removed meanwhile is told by itself. */
+function takeNoted(
+  { removed, changed, waiting, toRead }: IndexQueue,
+  files: readonly NotedFile[],
+  answer: { readonly tickets: Tickets; readonly toRead: readonly string[] },
+): void {
+  const wanted = new Set(answer.toRead);
+  for (const { fileId, nodeId } of files) {
+    if (removed.has(fileId) || changed.has(fileId)) continue;
+    const ticket = answer.tickets.get(fileId);
+    if (!wanted.has(fileId)) waiting.remove(fileId, ticket);
+    else {
+      if (!ticket) waiting.add(fileId, nodeId);
+      toRead.slow.delete(fileId);
+      toRead.quick.add(fileId);
+    }
+  }
+}
+
+function retry(queue: IndexQueue, nodeIds: readonly string[]): void {
+  for (const nodeId of nodeIds) if (queue.unreadable.has(nodeId)) queue.uncompared.set(nodeId, {});
+  queue.unreadable.clear();
+  if (queue.hasFailed) queue.census = 'due';
+  queue.hasFailed = false;
+}
