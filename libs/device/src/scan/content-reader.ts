@@ -2,9 +2,9 @@ import type { ReadFile } from '@workspace-graph/domain';
 import { mimeTypeOf } from '../paths/content.js';
 import { timesOf } from '../paths/stamp.js';
 import type { SeenContent } from '../records/tracked-files.js';
-import type { MirrorRow } from '../store/device-store.js';
 import { packStat, type ReadOutcome } from './disk-read.js';
 import type { WalkedFile } from './disk-walk.js';
+import type { Findings } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
 
 /** Content that was read, with what its file looked like then. */
@@ -16,12 +16,9 @@ export interface ScannedContent extends SeenContent {
 
 export type Scanned = ReadFile<ScannedContent>;
 
-/** What a reader is told and where it leaves what it could not read. */
-export interface ReaderOptions {
-  readonly row: MirrorRow;
-  readonly again: Map<string, string>;
-  readonly failures: Map<string, string>;
-  readonly progress: { toRead: number };
+export interface ReadPart extends Findings {
+  readonly looked: number;
+  readonly read: readonly Scanned[];
 }
 
 const FILES_PER_READ = 256;
@@ -33,75 +30,67 @@ const COARSE_CLOCK_MS = 2_000;
 const NS_PER_SECOND = 1_000_000_000n;
 const NS_PER_MS = 1_000_000n;
 
-/** Reads the files that a scan found changed; what it cannot read is left for another look or told as a failure. */
-export class ContentReader {
-  /** Read so soon after a change that the next one could leave the stamp as it is, with that stamp. */
-  readonly racy = new Map<string, string>();
-
-  constructor(
-    private readonly threads: ScanThreads,
-    private readonly options: ReaderOptions,
-  ) {}
-
-  /** Reads files in several threads at once, some batches ahead of whoever takes them. */
-  async *readAll(files: readonly WalkedFile[]): AsyncGenerator<Scanned[]> {
-    const batches = batchesOf(files);
-    const running: Promise<Scanned[]>[] = [];
-    try {
-      for (const batch of batches) {
-        const reading = this.readBatch(batch);
-        // What fails before its turn is told then, and is no error that nobody catches meanwhile.
-        reading.catch(() => undefined);
-        running.push(reading);
-        if (running.length < READS_AT_ONCE) continue;
-        yield await takeFirst(running);
-      }
-      while (running.length > 0) yield await takeFirst(running);
-    } finally {
-      // Whoever stops taking leaves none of them under way.
-      await Promise.allSettled(running);
+/** Reads the files that a scan found changed, in several threads at once, some batches ahead of whoever takes them. */
+export async function* readContents(
+  threads: ScanThreads,
+  root: string,
+  files: readonly WalkedFile[],
+): AsyncGenerator<ReadPart> {
+  const running: Promise<ReadPart>[] = [];
+  try {
+    for (const batch of batchesOf(files)) {
+      const startedMs = Date.now();
+      const reading = threads.read({ root, files: batch }).then((outcomes) => partOf(batch, outcomes, startedMs));
+      // What fails before its turn is told then, and is no error that nobody catches meanwhile.
+      reading.catch(() => undefined);
+      running.push(reading);
+      if (running.length < READS_AT_ONCE) continue;
+      yield await takeFirst(running);
     }
-  }
-
-  private async readBatch(files: readonly WalkedFile[]): Promise<Scanned[]> {
-    const startedMs = Date.now();
-    const outcomes = await this.threads.read({ root: this.options.row.path, files });
-    this.options.progress.toRead -= files.length;
-    return files.flatMap((file, index) => {
-      const seen = this.contentOf(file, outcomes[index], startedMs);
-      return seen ? [{ path: file.path, seen }] : [];
-    });
-  }
-
-  private contentOf(file: WalkedFile, outcome: ReadOutcome | undefined, startedMs: number): ScannedContent | null {
-    switch (outcome?.state) {
-      case 'read': {
-        const isRacy = mayChangeUnseen(file, startedMs);
-        if (isRacy) this.racy.set(file.path, file.stamp);
-        return {
-          sha256: outcome.sha256,
-          sizeBytes: outcome.sizeBytes,
-          mimeType: mimeTypeOf(file.path),
-          modifiedAt: timeOf(file.mtimeMs),
-          stamp: isRacy ? null : file.stamp,
-          inode: file.inode,
-          onDisk: file.onDisk,
-          stat: packStat(file.stamp, file.inode),
-        };
-      }
-      case 'failed':
-        this.options.failures.set(file.path, `It cannot be read (${outcome.code}).`);
-        return null;
-      case 'changed':
-      case undefined:
-        this.options.again.set(file.path, '');
-        return null;
-    }
+    while (running.length > 0) yield await takeFirst(running);
+  } finally {
+    // Whoever stops taking leaves none of them under way.
+    await Promise.allSettled(running);
   }
 }
 
-async function takeFirst(running: Promise<Scanned[]>[]): Promise<Scanned[]> {
-  return (await running.shift()) ?? [];
+function partOf(files: readonly WalkedFile[], outcomes: readonly ReadOutcome[], startedMs: number): ReadPart {
+  const read: Scanned[] = [];
+  const again: [string, string][] = [];
+  const racy: [string, string][] = [];
+  const failures: [string, string][] = [];
+  for (const [index, file] of files.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.state === 'failed') failures.push([file.path, `It cannot be read (${outcome.code}).`]);
+    else if (outcome?.state !== 'read') again.push([file.path, '']);
+    else {
+      const isRacy = mayChangeUnseen(file, startedMs);
+      if (isRacy) racy.push([file.path, file.stamp]);
+      read.push({ path: file.path, seen: contentOf(file, outcome, isRacy) });
+    }
+  }
+  return { looked: files.length, read, again, racy, failures };
+}
+
+function contentOf(
+  { path, onDisk, stamp, inode, mtimeMs }: WalkedFile,
+  { sha256, sizeBytes }: Extract<ReadOutcome, { state: 'read' }>,
+  isRacy: boolean,
+): ScannedContent {
+  return {
+    sha256,
+    sizeBytes,
+    mimeType: mimeTypeOf(path),
+    modifiedAt: timeOf(mtimeMs),
+    stamp: isRacy ? null : stamp,
+    inode,
+    onDisk,
+    stat: packStat(stamp, inode),
+  };
+}
+
+async function takeFirst(running: Promise<ReadPart>[]): Promise<ReadPart> {
+  return (await running.shift()) ?? { looked: 0, read: [] };
 }
 
 function* batchesOf(files: readonly WalkedFile[]): Generator<WalkedFile[]> {

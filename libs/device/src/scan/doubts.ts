@@ -2,52 +2,44 @@ import { type FileRecord, findFiles, LIMITS } from '@workspace-graph/contracts';
 import { pathKey } from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
 import type { FileState } from '../store/device-store.js';
+import type { Findings } from './findings.js';
+
+export interface SettledDoubts extends Findings {
+  readonly looked: ReadonlySet<string>;
+}
 
 /**
  * Paths of one node of which nobody knows whether their last change arrived at the records: the reply was lost, or the
  * records were restored. Before a scan decides anything, the registry is made to tell what the records tell.
  */
 export class Doubts {
-  /** Left to the next scan. */
-  readonly open = new Set<string>();
-  private settled: ReadonlySet<string> = new Set();
-
   constructor(
     private readonly parts: DeviceParts,
     private readonly nodeId: string,
   ) {}
 
-  /** Kept until `settle` and `forget`, whatever happens in between. */
+  /** Kept until `settle` and `drop`, whatever happens in between. */
   put(paths: readonly string[]): void {
     this.parts.store.scans.putDoubts(this.nodeId, paths);
-  }
-
-  /** Leaves these to the next scan. */
-  leave(paths: readonly string[]): void {
-    this.put(paths);
-    for (const path of paths) this.open.add(path);
-  }
-
-  wasSettled(path: string): boolean {
-    return this.settled.has(path);
   }
 
   paths(): ReadonlySet<string> {
     return this.parts.store.scans.doubts(this.nodeId);
   }
 
-  /** These are as the registry tells them. */
-  drop(paths: readonly string[]): void {
-    const sure = paths.filter((path) => !this.open.has(path));
+  /** These are as the registry tells them, except those that are doubted. */
+  drop(paths: Iterable<string>, doubted: ReadonlySet<string>): void {
+    const sure = [...paths].filter((path) => !doubted.has(path));
     if (sure.length > 0) this.parts.store.scans.removeDoubts(this.nodeId, sure);
   }
 
   /**
    * Lets the registry follow the records. Call it while the node is locked.
-   * @returns the paths of both sides, which are to be looked at: no stamp of them is known any more where they differed
+   * @returns the paths of both sides, which are to be looked at: no stamp of them is known any more where they differed;
+   * and those that are left to the next scan
    * @throws ServiceError of the file service
    */
-  async settle(): Promise<ReadonlySet<string>> {
+  async settle(): Promise<SettledDoubts> {
     const { store, files } = this.parts;
     const looked = new Set(this.paths());
     const known = new Map<string, FileState>();
@@ -64,9 +56,10 @@ export class Doubts {
     const remove = [...known.keys()].filter((id) => records.get(id)?.node_id !== this.nodeId);
     const put = [...records.values()].flatMap((record) => this.stateOf(record) ?? []);
     if (put.length + remove.length > 0) files.follow({ nodeId: this.nodeId, changed: put, removed: remove });
-    this.settled = looked;
-    this.leave(put.filter(({ fileId, sha256 }) => records.get(fileId)?.sha256 !== sha256).map(({ path }) => path));
-    return looked;
+    const differing = put.filter(({ fileId, sha256 }) => records.get(fileId)?.sha256 !== sha256);
+    const doubted = differing.map(({ path }) => path);
+    this.put(doubted);
+    return { looked, doubted };
   }
 
   /** Where records and registry see these files: whoever is known there has to give way, so its record counts too. */

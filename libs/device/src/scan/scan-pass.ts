@@ -1,12 +1,23 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { SECTIONS } from '@workspace-graph/contracts';
-import { type Collision, isSection, parseFilePath, pathKey, pickNames, planScan } from '@workspace-graph/domain';
+import {
+  type Collision,
+  isSection,
+  isWithinAny,
+  outermost,
+  parseFilePath,
+  pathKey,
+  pickNames,
+  planScan,
+  untangle,
+} from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
 import type { WholeScan } from '../mirrors/mirrors.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import type { AbsentSections } from './absent-sections.js';
-import { ContentReader, type Scanned } from './content-reader.js';
+import { readContents, type Scanned } from './content-reader.js';
 import type { WalkEnd, WalkedFile, WalkOrder, WalkPart } from './disk-walk.js';
+import type { Findings } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
 import { type ScanStepOf, StepWriter } from './step-writer.js';
 
@@ -53,6 +64,19 @@ interface Survey {
   readonly linked: string[];
   readonly entries: number;
   readonly missing: FileState[];
+  readonly absences: Absences;
+}
+
+interface Absences {
+  /** What may come back: nothing in it counts as deleted. */
+  readonly held: ReadonlySet<string>;
+  readonly recheckAt: number | null;
+}
+
+interface Selection {
+  readonly candidates: readonly WalkedFile[];
+  /** Of what was found, the known files that are on disk under their own paths, by key. */
+  readonly present: ReadonlyMap<string, FileState>;
 }
 
 const ATTEMPTS = 3;
@@ -60,21 +84,19 @@ const ABSENT_SECTION = 'The folder is not there. Its files count as deleted unle
 const STEPS_AT_ONCE = 1_000;
 const LOOKUPS_AT_ONCE = 1_000;
 const PRINTABLE_ASCII = /^[ -~]+$/;
+
 /** One look at a mirror, or at some paths of it, and what follows from it. */
 export class ScanPass {
   private readonly again = new Map<string, string>();
+  private readonly racy = new Map<string, string>();
   private readonly failures = new Map<string, string>();
-  /** Of what was found, the known files that are on disk under their own paths, by key. */
-  private readonly present = new Map<string, FileState>();
-  private readonly reader: ContentReader;
+  private readonly doubted = new Set<string>();
+  private settled: ReadonlySet<string> = new Set();
   private readonly writer: StepWriter;
   private readonly nodeId: string;
   /** What is looked at, as it stands on disk; null for all. What was in doubt is looked at every time. */
   private scopes: readonly string[] | null = null;
   private scope: ReadonlySet<string> = new Set();
-  /** What may come back: nothing in it counts as deleted. */
-  private readonly held = new Set<string>();
-  private recheckAt: number | null = null;
 
   constructor(
     private readonly parts: DeviceParts,
@@ -82,36 +104,45 @@ export class ScanPass {
     private readonly options: PassOptions,
   ) {
     this.nodeId = options.row.nodeId;
-    const findings = { row: options.row, again: this.again, failures: this.failures };
-    this.reader = new ContentReader(threads, { ...findings, progress: options.progress });
-    this.writer = new StepWriter(parts, threads, findings);
+    this.writer = new StepWriter(parts, threads, options.row);
   }
 
   /** @throws Error when a thread was ended or the root vanished */
   async run(): Promise<PassResult> {
     const doubts = await this.writer.settleDoubts();
-    if (!doubts) return this.nothing();
+    this.note(doubts);
+    if (!('looked' in doubts)) return this.nothing();
+    this.settled = doubts.looked;
     const { scope } = this.options;
-    this.scopes = scope && outermost([...scope, ...doubts]);
+    this.scopes = scope && outermost([...scope, ...doubts.looked]);
     this.scope = new Set(this.scopes?.map((path) => path.normalize('NFC')));
-    const { found, missing, linked, entries } = await this.survey();
-    const candidates = await this.select(found, missing);
+    const { found, missing, linked, entries, absences } = await this.survey();
+    const { candidates, present } = await this.select(found, missing);
     this.noteWork(candidates.length, missing.length);
-    const { entangled, plain } = this.untangle(candidates, missing);
-    const isComplete = (await this.settleEntangled(entangled, missing)) && (await this.registerPlain(plain));
-    if (isComplete) this.writer.doubts.drop([...doubts]);
-    for (const path of this.writer.doubts.open) this.again.set(path, '');
+    const { entangled, plain } = untangle(candidates, missing, present);
+    const steps = await this.planEntangled(entangled, missing);
+    const certain = steps.filter((step) => this.isCertain(step, absences));
+    const isComplete = (await this.writeAll(certain)) && (await this.registerPlain(plain));
+    if (isComplete) this.writer.doubts.drop(doubts.looked, this.doubted);
+    for (const path of this.doubted) this.again.set(path, '');
     return {
-      again: new Map([...this.reader.racy, ...this.again]),
+      again: new Map([...this.racy, ...this.again]),
       unread: new Set(this.again.keys()),
       failures: this.failures,
       isIncomplete: !isComplete,
       looked: this.scopes && this.scope,
-      recheckAt: this.recheckAt,
+      recheckAt: absences.recheckAt,
       entries,
       linked,
       otherNames: this.otherNames(found, linked),
     };
+  }
+
+  private note({ again = [], racy = [], failures = [], doubted = [] }: Findings): void {
+    for (const [path, stamp] of again) this.again.set(path, stamp);
+    for (const [path, stamp] of racy) this.racy.set(path, stamp);
+    for (const [path, message] of failures) this.failures.set(path, message);
+    for (const path of doubted) this.doubted.add(path);
   }
 
   private noteWork(toRead: number, missing: number): void {
@@ -132,29 +163,29 @@ export class ScanPass {
     for (let attempt = 1; ; attempt += 1) {
       const { found, ends } = await this.walk(orders);
       if (attempt < ATTEMPTS && ends.some(({ isRestless }) => isRestless)) continue;
-      for (const { path, message } of ends.flatMap(({ problems }) => problems)) this.failures.set(path, message);
-      this.hold(ends);
+      const problems = ends.flatMap((end) => end.problems);
+      this.note({ failures: problems.map(({ path, message }) => [path, message]) });
       const missing = ends.flatMap((end) => end.missing).flatMap((path) => this.knownFile(path) ?? []);
       const linked = ends.flatMap((end) => end.linked);
       const entries = ends.reduce((sum, end) => sum + end.entries, 0);
-      return { found, linked, entries, missing: [...missing, ...(await this.missingElsewhere(found))] };
+      const absences = this.absencesIn(ends);
+      return { found, linked, entries, absences, missing: [...missing, ...(await this.missingElsewhere(found))] };
     }
   }
 
   /** Links and sections that are away may be somebody's work of a moment. */
-  private hold(ends: readonly WalkEnd[]): void {
-    for (const link of ends.flatMap(({ links }) => links)) this.held.add(link);
+  private absencesIn(ends: readonly WalkEnd[]): Absences {
     const { absences } = this.options;
     const absent = new Set(ends.flatMap(({ absentSections }) => absentSections));
     for (const section of SECTIONS)
       if (!absent.has(section) && this.isInScope(section)) absences.isBack(this.nodeId, section);
-    for (const section of absent) {
-      const dueAt = absences.dueAt(this.nodeId, section);
-      if (dueAt <= Date.now()) continue;
-      this.held.add(section);
-      this.failures.set(section, ABSENT_SECTION);
-      this.recheckAt = Math.min(this.recheckAt ?? dueAt, dueAt);
-    }
+    const dues = [...absent].map((section) => ({ section, dueAt: absences.dueAt(this.nodeId, section) }));
+    const waiting = dues.filter(({ dueAt }) => dueAt > Date.now());
+    this.note({ failures: waiting.map(({ section }) => [section, ABSENT_SECTION]) });
+    return {
+      held: new Set([...ends.flatMap(({ links }) => links), ...waiting.map(({ section }) => section)]),
+      recheckAt: waiting.length === 0 ? null : Math.min(...waiting.map(({ dueAt }) => dueAt)),
+    };
   }
 
   private async walk(orders: readonly WalkOrder[]): Promise<{ found: WalkedFile[]; ends: WalkEnd[] }> {
@@ -244,11 +275,12 @@ export class ScanPass {
 
   // What of it is to be read
 
-  private async select(found: readonly WalkedFile[], missing: readonly FileState[]): Promise<WalkedFile[]> {
+  private async select(found: readonly WalkedFile[], missing: readonly FileState[]): Promise<Selection> {
     const { store } = this.parts;
     const absent = new Set(missing.map(({ path }) => path));
     const leftOut = store.untrackedKeys(this.nodeId);
     const named: WalkedFile[] = [];
+    const present = new Map<string, FileState>();
     for (let start = 0; start < found.length; start += LOOKUPS_AT_ONCE) {
       await breathe();
       const part = found.slice(start, start + LOOKUPS_AT_ONCE).filter((file) => this.hasValidName(file));
@@ -256,18 +288,18 @@ export class ScanPass {
       const known = store.filesAt(this.nodeId, keys);
       // What is tracked counts, whatever was left out under its name before.
       named.push(...part.filter((_, at) => isTracked(known.get(keys[at] ?? '')) || !leftOut.has(keys[at] ?? '')));
-      for (const file of known.values())
-        if (isTracked(file) && !absent.has(file.path)) this.present.set(file.pathKey, file);
+      for (const file of known.values()) if (isTracked(file) && !absent.has(file.path)) present.set(file.pathKey, file);
     }
-    const { picked, collisions } = pickNames(named, (key) => this.present.get(key) ?? null);
-    for (const collision of collisions) this.failures.set(collision.path, collisionMessage(collision));
-    return picked.filter((file) => this.isSettled(file));
+    const { picked, collisions } = pickNames(named, (key) => present.get(key) ?? null);
+    this.note({ failures: collisions.map((collision) => [collision.path, collisionMessage(collision)]) });
+    const candidates = picked.filter((file) => this.isSettled(file));
+    return { candidates, present };
   }
 
   private hasValidName({ path }: WalkedFile): boolean {
     const parsed = parseFilePath(path);
     if (!('problem' in parsed)) return true;
-    if (isSection(path.split('/')[0] ?? '')) this.failures.set(path, `Its path ${parsed.problem}.`);
+    if (isSection(path.split('/')[0] ?? '')) this.note({ failures: [[path, `Its path ${parsed.problem}.`]] });
     return false;
   }
 
@@ -276,58 +308,28 @@ export class ScanPass {
     const ageMs = Date.now() - mtimeMs;
     // A time in the future tells nothing about when the file was changed.
     if (!settle || ageMs >= settle.windowMs || settle.before.get(path) === stamp) return true;
-    this.again.set(path, stamp);
+    this.note({ again: [[path, stamp]] });
     return false;
-  }
-
-  /** Parts files that may have moved, or whose names moved, from those that concern nobody else. */
-  private untangle(
-    candidates: readonly WalkedFile[],
-    missing: readonly FileState[],
-  ): { entangled: WalkedFile[]; plain: WalkedFile[] } {
-    const inodes = new Set(candidates.map(({ inode }) => inode));
-    const sources = new Set(missing.map(({ inode }) => inode));
-    const keys = new Set(missing.map((file) => file.pathKey));
-    const displaced = new Set<string>();
-    for (const { path, inode } of candidates) {
-      const file = this.present.get(pathKey(path));
-      if (file?.path !== path || !file.inode || file.inode === inode || !inodes.has(file.inode)) continue;
-      sources.add(file.inode);
-      displaced.add(path);
-    }
-    sources.delete(null);
-    const isEntangled = ({ path, inode }: WalkedFile): boolean =>
-      sources.has(inode) || displaced.has(path) || keys.has(pathKey(path));
-    return {
-      entangled: candidates.filter(isEntangled),
-      plain: candidates.filter((file) => !isEntangled(file)),
-    };
   }
 
   // What follows from it
 
-  private async settleEntangled(entangled: readonly WalkedFile[], missing: readonly FileState[]): Promise<boolean> {
+  private async planEntangled(entangled: readonly WalkedFile[], missing: readonly FileState[]): Promise<ScanStepOf[]> {
     const read: Scanned[] = [];
-    for await (const part of this.reader.readAll(entangled)) read.push(...part);
+    for await (const part of this.readAll(entangled)) read.push(...part);
     const unread = this.inodesOfAgain(entangled, read);
-    const gone = missing.filter(({ inode, path }) => {
-      const isWaiting = inode !== null && unread.has(inode);
-      if (isWaiting) this.again.set(path, '');
-      return !isWaiting;
-    });
-    const steps = this.plan(read, gone);
-    const counted = steps.filter((step) => this.isCertain(step));
-    for (let start = 0; start < counted.length; start += STEPS_AT_ONCE)
-      if (!(await this.writer.write(counted.slice(start, start + STEPS_AT_ONCE)))) return false;
-    return true;
+    const isWaiting = ({ inode }: FileState): boolean => inode !== null && unread.has(inode);
+    this.note({ again: missing.filter(isWaiting).map(({ path }) => [path, '']) });
+    const gone = missing.filter((file) => !isWaiting(file));
+    return this.plan(read, gone);
   }
 
   /** Before a folder was scanned once, nobody knows whether all of it is there. */
-  private isCertain(step: ScanStepOf): boolean {
+  private isCertain(step: ScanStepOf, { held }: Absences): boolean {
     if (step.kind !== 'remove' && step.kind !== 'gone') return true;
     const { path } = step.file;
-    if (isWithinAny(path, this.held)) return false;
-    return this.options.row.scannedAt !== null || this.writer.doubts.wasSettled(path);
+    if (isWithinAny(path, held)) return false;
+    return this.options.row.scannedAt !== null || this.settled.has(path);
   }
 
   /** A file that is not read yet may be the one that is missing elsewhere. */
@@ -341,13 +343,33 @@ export class ScanPass {
 
   private async registerPlain(plain: readonly WalkedFile[]): Promise<boolean> {
     let waiting: Scanned[] = [];
-    for await (const part of this.reader.readAll(plain)) {
+    for await (const part of this.readAll(plain)) {
       waiting.push(...part);
       if (waiting.length < STEPS_AT_ONCE) continue;
-      if (!(await this.writer.write(this.plan(waiting, [])))) return false;
+      if (!(await this.write(this.plan(waiting, [])))) return false;
       waiting = [];
     }
-    return waiting.length === 0 || this.writer.write(this.plan(waiting, []));
+    return waiting.length === 0 || this.write(this.plan(waiting, []));
+  }
+
+  private async *readAll(files: readonly WalkedFile[]): AsyncGenerator<readonly Scanned[]> {
+    for await (const part of readContents(this.threads, this.options.row.path, files)) {
+      this.options.progress.toRead -= part.looked;
+      this.note(part);
+      yield part.read;
+    }
+  }
+
+  private async writeAll(steps: readonly ScanStepOf[]): Promise<boolean> {
+    for (let start = 0; start < steps.length; start += STEPS_AT_ONCE)
+      if (!(await this.write(steps.slice(start, start + STEPS_AT_ONCE)))) return false;
+    return true;
+  }
+
+  private async write(steps: readonly ScanStepOf[]): Promise<boolean> {
+    const written = await this.writer.write(steps, { settled: this.settled, open: this.doubted });
+    this.note(written);
+    return written.isDone;
   }
 
   private plan(read: readonly Scanned[], missing: readonly FileState[]): ScanStepOf[] {
@@ -367,22 +389,6 @@ function resultOf<T>(settled: PromiseSettledResult<T>): T {
 
 function isTracked(file: FileState | undefined): boolean {
   return file !== undefined && !file.isDeleted;
-}
-
-/** Whether a path or a folder above it is one of these. */
-export function isWithinAny(path: string, folders: { has(path: string): boolean }): boolean {
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
-    if (folders.has(path.slice(0, end))) return true;
-  return false;
-}
-
-/** Paths without those that lie under another one of them, and without twins in another form of characters. */
-export function outermost(paths: Iterable<string>): string[] {
-  const byForm = new Map([...paths].map((path) => [path.normalize('NFC'), path]));
-  return [...byForm].flatMap(([path, onDisk]) => {
-    const above = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    return isWithinAny(above, byForm) ? [] : [onDisk];
-  });
 }
 
 function collisionMessage({ taken }: Collision): string {

@@ -1,13 +1,13 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import type { ScanProgress } from '@workspace-graph/contracts';
-import { pathKey } from '@workspace-graph/domain';
+import { isWithinAny, outermost, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type FolderState, Mirrors, type WholeScan } from '../mirrors/mirrors.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { ABSENCE_MS, AbsentSections } from './absent-sections.js';
 import { packStat } from './disk-read.js';
 import { FailureBuffer } from './failure-buffer.js';
-import { isWithinAny, outermost, type PassResult, ScanPass, type Settle } from './scan-pass.js';
+import { type PassResult, ScanPass, type Settle } from './scan-pass.js';
 import { ScanThreads } from './scan-threads.js';
 import { MirrorGone } from './step-writer.js';
 

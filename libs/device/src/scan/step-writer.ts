@@ -4,15 +4,21 @@ import type { DeviceParts } from '../device-parts.js';
 import type { DeltaResult } from '../records/tracked-files.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import type { ScannedContent } from './content-reader.js';
-import { Doubts } from './doubts.js';
+import { Doubts, type SettledDoubts } from './doubts.js';
+import type { Findings, PathTexts } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
 
 export type ScanStepOf = ScanStep<FileState, ScannedContent>;
 
-export interface WriterOptions {
-  readonly row: MirrorRow;
-  readonly again: Map<string, string>;
-  readonly failures: Map<string, string>;
+/** `isDone`: false when the file service could not do it; what was decided is to be tried again then. */
+export interface Written extends Findings {
+  readonly isDone: boolean;
+}
+
+/** Doubts of the scan: those with which it began and which are settled, and those that are left to the next one. */
+export interface DoubtsOfScan {
+  readonly settled: ReadonlySet<string>;
+  readonly open: ReadonlySet<string>;
 }
 
 const OPTIONS = { action: 'scan', asker: null, strict: false } as const;
@@ -31,60 +37,59 @@ export class StepWriter {
   constructor(
     private readonly parts: DeviceParts,
     private readonly threads: ScanThreads,
-    private readonly options: WriterOptions,
+    private readonly row: MirrorRow,
   ) {
-    this.nodeId = options.row.nodeId;
+    this.nodeId = row.nodeId;
     this.doubts = new Doubts(parts, this.nodeId);
   }
 
-  /** False when the file service could not do it; what was decided is to be tried again then. @throws MirrorGone */
-  write(steps: readonly ScanStepOf[]): Promise<boolean> {
+  /** @throws MirrorGone */
+  write(steps: readonly ScanStepOf[], { settled, open }: DoubtsOfScan): Promise<Written> {
     return this.parts.locks.run([this.nodeId], async () => {
       this.mustBeRegistered();
-      const valid = await this.stillValid(steps);
-      if (valid.length === 0) return true;
-      const paths = [...new Set(valid.flatMap(pathsOf))];
-      this.doubts.put(paths);
+      const valid = new Set(await this.stillValid(steps));
+      const invalid = steps.filter((step) => !valid.has(step)).flatMap(pathsOf);
+      const findings = { isDone: true, again: invalid.map((path) => [path, ''] as const) };
+      if (valid.size === 0) return findings;
+      const paths = new Set([...valid].flatMap(pathsOf));
+      this.doubts.put([...paths]);
       try {
-        const results = await this.parts.files.apply(this.nodeId, valid, OPTIONS);
-        await this.take(valid, results);
-        this.leaveDiffering(valid, results);
-        this.doubts.drop(paths);
+        const results = await this.parts.files.apply(this.nodeId, [...valid], OPTIONS);
+        const { lost, failures, taken } = refusalsOf([...valid], results);
+        const removals = lost.map(({ file }) => ({ kind: 'remove', file, tombstone: false }) as const);
+        if (removals.length > 0) await this.parts.files.apply(this.nodeId, removals, OPTIONS);
+        const doubted = [...taken.filter((path) => !settled.has(path)), ...differing([...valid], results)];
+        this.doubts.put(doubted);
+        this.doubts.drop(paths, new Set([...open, ...doubted]));
+        const lostPaths = lost.map(({ path }) => [path, ''] as const);
+        return { isDone: true, again: [...findings.again, ...lostPaths], failures, doubted };
       } catch (error) {
-        this.fail(paths, error);
-        return false;
+        return { ...findings, isDone: false, failures: this.failuresOf(paths, error) };
       }
-      return true;
     });
   }
 
-  /** Doubts that were left before; see `Doubts.settle`. Null when the file service could not tell. @throws MirrorGone */
-  settleDoubts(): Promise<ReadonlySet<string> | null> {
+  /** Doubts that were left before; see `Doubts.settle`. Without `looked` the file service could not tell. @throws MirrorGone */
+  settleDoubts(): Promise<SettledDoubts | Findings> {
     return this.parts.locks.run([this.nodeId], async () => {
       this.mustBeRegistered();
       try {
         return await this.doubts.settle();
       } catch (error) {
-        this.fail([...this.doubts.paths()], error);
-        return null;
+        return { failures: this.failuresOf(this.doubts.paths(), error) };
       }
     });
   }
 
   private mustBeRegistered(): void {
-    const { row } = this.options;
-    if (this.parts.store.mirror(this.nodeId)?.path !== row.path) throw new MirrorGone();
+    if (this.parts.store.mirror(this.nodeId)?.path !== this.row.path) throw new MirrorGone();
   }
 
   private async stillValid(steps: readonly ScanStepOf[]): Promise<ScanStepOf[]> {
     const looks = steps.map(diskPathOf);
-    const stats = await this.threads.stat(this.options.row.path, looks);
+    const stats = await this.threads.stat(this.row.path, looks);
     const isInRegistry = this.registryCheck(steps);
-    return steps.filter((step, index) => {
-      const isValid = this.isOnDisk(step, stats[index] ?? null) && isInRegistry(step);
-      if (!isValid) for (const path of pathsOf(step)) this.options.again.set(path, '');
-      return isValid;
-    });
+    return steps.filter((step, index) => this.isOnDisk(step, stats[index] ?? null) && isInRegistry(step));
   }
 
   private isOnDisk(step: ScanStepOf, stat: string | null): boolean {
@@ -112,43 +117,51 @@ export class StepWriter {
     };
   }
 
-  /** Compares the records with what was seen, the last of what was told of each. */
-  private leaveDiffering(steps: readonly ScanStepOf[], results: readonly DeltaResult[]): void {
-    const told = new Map<string, { path: string; record: FileRecord; sha256: string }>();
-    for (const [index, step] of steps.entries()) {
-      const result = results[index];
-      if (!('seen' in step) || !result || 'refused' in result || !result.file) continue;
-      const { onDisk, sha256 } = step.seen;
-      told.set(result.file.id, { path: onDisk.normalize('NFC'), record: result.file, sha256 });
-    }
-    for (const { path, record, sha256 } of told.values())
-      if (record.path !== path || record.sha256 !== sha256) this.doubts.leave([path, record.path]);
-  }
-
-  private async take(steps: readonly ScanStepOf[], results: readonly DeltaResult[]): Promise<void> {
-    const lost: FileState[] = [];
-    for (const [index, result] of results.entries()) {
-      const step = steps[index];
-      if (!step || !('refused' in result)) continue;
-      const path = 'path' in step ? step.path : step.file.path;
-      if (result.refused === 'FILE_NOT_FOUND' && 'file' in step) {
-        lost.push(step.file);
-        this.options.again.set(path, '');
-      } else this.options.failures.set(path, result.message);
-      // The registry takes the path for free: it may know less than the records.
-      if (result.refused === 'DESTINATION_EXISTS' && !this.doubts.wasSettled(path)) this.doubts.leave([path]);
-    }
-    const removals = lost.map((file) => ({ kind: 'remove', file, tombstone: false }) as const);
-    if (removals.length > 0) await this.parts.files.apply(this.nodeId, removals, OPTIONS);
-  }
-
-  private fail(paths: readonly string[], error: unknown): void {
+  private failuresOf(paths: Iterable<string>, error: unknown): PathTexts {
     const isTold = error instanceof ServiceError;
-    const message = isTold ? error.message : 'It could not be registered; it will be tried again.';
-    if (!isTold) this.parts.logger.warn({ err: error, node: this.nodeId }, 'changes of files could not be written');
-    for (const path of paths) this.options.failures.set(path, message);
     if (isTold && error.code === 'NODE_NOT_FOUND') throw new MirrorGone();
+    if (!isTold) this.parts.logger.warn({ err: error, node: this.nodeId }, 'changes of files could not be written');
+    const message = isTold ? error.message : 'It could not be registered; it will be tried again.';
+    return [...paths].map((path) => [path, message]);
   }
+}
+
+interface Refusals {
+  /** Known files that have no record any more. */
+  readonly lost: readonly { readonly path: string; readonly file: FileState }[];
+  readonly failures: PathTexts;
+  /** The registry took these paths for free: it may know less than the records. */
+  readonly taken: readonly string[];
+}
+
+function refusalsOf(steps: readonly ScanStepOf[], results: readonly DeltaResult[]): Refusals {
+  const refused = steps.flatMap((step, index) => {
+    const result = results[index];
+    if (!result || !('refused' in result)) return [];
+    const file = 'file' in step ? step.file : null;
+    const path = 'path' in step ? step.path : step.file.path;
+    const isLost = result.refused === 'FILE_NOT_FOUND' && file !== null;
+    return { path, lost: isLost ? [{ path, file }] : [], ...result };
+  });
+  return {
+    lost: refused.flatMap(({ lost }) => lost),
+    failures: refused.filter(({ lost }) => lost.length === 0).map(({ path, message }) => [path, message]),
+    taken: refused.filter((each) => each.refused === 'DESTINATION_EXISTS').map(({ path }) => path),
+  };
+}
+
+/** Paths of records that tell otherwise than what was seen, by the last of what was told of each. */
+function differing(steps: readonly ScanStepOf[], results: readonly DeltaResult[]): string[] {
+  const told = new Map<string, { path: string; record: FileRecord; sha256: string }>();
+  for (const [index, step] of steps.entries()) {
+    const result = results[index];
+    if (!('seen' in step) || !result || 'refused' in result || !result.file) continue;
+    const { onDisk, sha256 } = step.seen;
+    told.set(result.file.id, { path: onDisk.normalize('NFC'), record: result.file, sha256 });
+  }
+  return [...told.values()].flatMap(({ path, record, sha256 }) =>
+    record.path !== path || record.sha256 !== sha256 ? [path, record.path] : [],
+  );
 }
 
 function isLeaving(step: ScanStepOf): step is ScanStepOf & { readonly file: FileState } {

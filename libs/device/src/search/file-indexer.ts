@@ -2,10 +2,10 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import {
   FILES_PER_NOTE,
   type IndexEvent,
+  IndexQueue,
   indexAfter,
   isIndexTold,
   type NotedFile,
-  newIndexQueue,
   planIndex,
   type ReadLane,
   type Tickets,
@@ -37,7 +37,7 @@ type Timer = 'note' | 'retry' | 'rest';
  */
 @Injectable()
 export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly queue = newIndexQueue();
+  private readonly queue = new IndexQueue();
   private readonly timers = new Map<Timer, NodeJS.Timeout>();
   private readonly running = new Set<Promise<void>>();
   private readonly listeners: (() => void)[] = [];

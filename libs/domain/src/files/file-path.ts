@@ -167,3 +167,19 @@ export const SHARED_FOLDER = 'shared';
 export function isOfUnseenOrganization({ type, organization_sync_key }: Omit<KeyedPlace, 'sync_key'>): boolean {
   return type !== 'organization' && organization_sync_key === null;
 }
+
+/** Whether a path or a folder above it is one of these. */
+export function isWithinAny(path: string, folders: { has(path: string): boolean }): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+    if (folders.has(path.slice(0, end))) return true;
+  return false;
+}
+
+/** Paths without those that lie under another one of them, and without twins in another form of characters. */
+export function outermost(paths: Iterable<string>): string[] {
+  const byForm = new Map([...paths].map((path) => [path.normalize('NFC'), path]));
+  return [...byForm].flatMap(([path, onDisk]) => {
+    const above = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    return isWithinAny(above, byForm) ? [] : [onDisk];
+  });
+}

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type IndexStep, indexAfter, isIndexTold, type NotedFile, newIndexQueue, planIndex } from './plan-index.js';
+import { IndexQueue, type IndexStep, indexAfter, isIndexTold, type NotedFile, planIndex } from './plan-index.js';
 
 const NODES = ['n0', 'n1'];
 const FILES = ['n0/a', 'n0/b', 'n0/c', 'n1/d', 'n1/e'];
@@ -13,7 +13,7 @@ function changed(...files: NotedFile[]) {
 }
 
 /** Takes all steps, of which the index wants no text. */
-function stepsOf(queue = newIndexQueue()): string[] {
+function stepsOf(queue = new IndexQueue()): string[] {
   const steps: string[] = [];
   for (let step = planIndex(queue); step.kind !== 'wait'; step = planIndex(queue)) {
     steps.push(textOf(step));
@@ -31,7 +31,7 @@ function textOf(step: IndexStep): string {
 
 describe('what the search index is told next', () => {
   it('is nodes that went, then changes, then nodes to be compared, with a census around both', () => {
-    const queue = newIndexQueue();
+    const queue = new IndexQueue();
     indexAfter(queue, { kind: 'asked', nodeIds: ['n0', 'n1', 'n2'], withCensus: true });
     indexAfter(queue, { kind: 'changed', nodeId: 'n0', files: [noted('n0/a')], gone: ['n0/b'] });
     indexAfter(queue, { kind: 'node-removed', nodeId: 'n2' });
@@ -47,7 +47,7 @@ describe('what the search index is told next', () => {
 
   it('is 500 changes at a time, and of very many only the node', () => {
     const many = Array.from({ length: 5_000 }, (_, at) => noted(`n0/${at}`));
-    const queue = newIndexQueue();
+    const queue = new IndexQueue();
     indexAfter(queue, changed(...many));
     indexAfter(queue, changed(noted('n1/d')));
     expect(queue.waiting.count('n0')).toBe(5_000);
@@ -55,7 +55,7 @@ describe('what the search index is told next', () => {
   });
 
   it('is a node once more when that was asked for while it was compared', () => {
-    const queue = newIndexQueue();
+    const queue = new IndexQueue();
     indexAfter(queue, { kind: 'asked', nodeIds: ['n0'], withCensus: false });
     const step = planIndex(queue);
     if (step.kind !== 'compare') throw new Error('it was asked for');
@@ -65,7 +65,7 @@ describe('what the search index is told next', () => {
   });
 
   it('is everything again after the index failed, and the nodes with files that could not be opened', () => {
-    const queue = newIndexQueue();
+    const queue = new IndexQueue();
     indexAfter(queue, { kind: 'unreadable', nodeIds: ['n0', 'gone'], hasFailed: false });
     indexAfter(queue, { kind: 'retried', nodeIds: NODES });
     expect(stepsOf(queue)).toEqual(['compare n0']);
@@ -76,7 +76,7 @@ describe('what the search index is told next', () => {
   });
 
   it('puts files that are noted into the quick lane, and counts them until their text can be found', () => {
-    const queue = newIndexQueue();
+    const queue = new IndexQueue();
     const files = ['n0/a', 'n0/b'].map((fileId) => noted(fileId));
     indexAfter(queue, { kind: 'noted', files, tickets: new Map(), toRead: ['n0/a'] });
     expect([[...queue.toRead.quick], queue.waiting.count('n0'), isIndexTold(queue)]).toEqual([['n0/a'], 1, false]);
@@ -92,7 +92,7 @@ describe('what the search index is told next', () => {
 
 /** A registry, an index, and an indexer whose steps take their time. */
 class Model {
-  readonly queue = newIndexQueue();
+  readonly queue = new IndexQueue();
   readonly registry = new Map<string, NotedFile>();
   /** What is known of each file, and the content whose text is in the index. */
   readonly index = new Map<string, { readonly file: NotedFile; readonly text: string | null }>();

@@ -16,19 +16,19 @@ export interface NotedFile {
 }
 
 /** What the search index does not know yet. It may be 50,000 files, so `indexAfter`, and nothing else, changes it in place. */
-export interface IndexQueue {
-  readonly changed: Map<string, NotedFile>;
-  readonly removed: Set<string>;
-  readonly removedNodes: Set<string>;
+export class IndexQueue {
+  readonly changed = new Map<string, NotedFile>();
+  readonly removed = new Set<string>();
+  readonly removedNodes = new Set<string>();
   /** Nodes whose files are all to be noted; the value distinguishes one demand for it from the next. */
-  readonly uncompared: Map<string, object>;
+  readonly uncompared = new Map<string, object>();
   /** A census compares all files there are, and removes others from the index. */
-  census: 'none' | 'due' | 'open';
-  readonly toRead: Readonly<Record<ReadLane, Set<string>>>;
-  readonly waiting: WaitingFiles;
+  census: 'none' | 'due' | 'open' = 'none';
+  readonly toRead: Readonly<Record<ReadLane, Set<string>>> = { quick: new Set(), slow: new Set() };
+  readonly waiting = new WaitingFiles();
   /** Nodes that are compared again later: files of them could not be opened, or the index failed. */
-  readonly unreadable: Set<string>;
-  hasFailed: boolean;
+  readonly unreadable = new Set<string>();
+  hasFailed = false;
 }
 
 /** By file, the ticket of its last change when its work began; see `WaitingFiles`. */
@@ -62,20 +62,6 @@ export type IndexEvent =
 export const FILES_PER_NOTE = 500;
 /** Files that changed and are kept one by one. */
 const MOST_CHANGES = 5_000;
-
-export function newIndexQueue(): IndexQueue {
-  return {
-    changed: new Map(),
-    removed: new Set(),
-    removedNodes: new Set(),
-    uncompared: new Map(),
-    census: 'none',
-    toRead: { quick: new Set(), slow: new Set() },
-    waiting: new WaitingFiles(),
-    unreadable: new Set(),
-    hasFailed: false,
-  };
-}
 
 /** Decides what the index is told next. Whatever is noted while a census is due or open counts in it. */
 export function planIndex({ changed, removed, removedNodes, uncompared, census }: Readonly<IndexQueue>): IndexStep {

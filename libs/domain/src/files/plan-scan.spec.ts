@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { pathKey } from './file-path.js';
-import { isBetweenMoves, type KnownFile, pickNames, planScan, type ReadFile, type ScanStep } from './plan-scan.js';
+import {
+  isBetweenMoves,
+  type KnownFile,
+  pickNames,
+  planScan,
+  type ReadFile,
+  type ScanStep,
+  untangle,
+} from './plan-scan.js';
 
 type Content = { readonly sha256: string; readonly inode: string | null };
 
@@ -77,6 +85,22 @@ describe('what a scan makes of what it found', () => {
       { path: 'B', taken: 'b' },
       { path: 'a', taken: 'A' },
     ]);
+  });
+
+  it.each<[string, string[], string[], string[]]>([
+    ['a new file beside a missing one', ['b X 1'], ['a X 2'], []],
+    ['the inode of a missing file', ['b X 1'], ['a Y 1'], ['a']],
+    ['the name of a missing file, by case', ['A X 1'], ['a X 2'], ['a']],
+    ['no inode at all', ['b X'], ['a X'], []],
+    ['an edit', [], ['a Y 1'], []],
+    ['another file in the place of one that stands elsewhere', [], ['a Y 2', 'c X 1'], ['a', 'c']],
+    ['a new inode under its own name', [], ['a X 3'], []],
+  ])('settles by itself all but what may have moved: %s', (_name, missing, found, expected) => {
+    const present = new Map([known('a X 1')].map((file) => [file.pathKey, file]));
+    const candidates = found.map(read).map(({ path, seen }) => ({ path, inode: seen.inode }));
+    const { entangled, plain } = untangle(candidates, missing.map(known), present);
+    expect(entangled.map(({ path }) => path.slice(4))).toEqual(expected);
+    expect(plain.length + entangled.length).toBe(found.length);
   });
 
   it('makes what is known equal to the disk, takes no path that is not free, and keeps the id of every file that was only moved', () => {

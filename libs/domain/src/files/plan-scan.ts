@@ -69,6 +69,34 @@ export function pickNames<Found extends Pick<FoundFile, 'path'>>(
   return { picked, collisions };
 }
 
+/**
+ * Parts files that may have moved, or whose names moved, from those that concern nobody else. `present` holds, by key, the
+ * known files that are on disk under their own paths.
+ */
+export function untangle<Found extends Pick<FoundFile, 'path' | 'inode'>>(
+  candidates: readonly Found[],
+  missing: readonly KnownFile[],
+  present: ReadonlyMap<string, KnownFile>,
+): { readonly entangled: Found[]; readonly plain: Found[] } {
+  const inodes = new Set(candidates.map(({ inode }) => inode));
+  const sources = new Set(missing.map(({ inode }) => inode));
+  const keys = new Set(missing.map((file) => file.pathKey));
+  const displaced = new Set<string>();
+  for (const { path, inode } of candidates) {
+    const file = present.get(pathKey(path));
+    if (file?.path !== path || !file.inode || file.inode === inode || !inodes.has(file.inode)) continue;
+    sources.add(file.inode);
+    displaced.add(path);
+  }
+  sources.delete(null);
+  const isEntangled = ({ path, inode }: Found): boolean =>
+    sources.has(inode) || displaced.has(path) || keys.has(pathKey(path));
+  return {
+    entangled: candidates.filter(isEntangled),
+    plain: candidates.filter((file) => !isEntangled(file)),
+  };
+}
+
 export interface ScanFindings<File extends KnownFile, Content extends ContentRead> {
   /** Known files whose paths are not on disk. */
   readonly missing: readonly File[];

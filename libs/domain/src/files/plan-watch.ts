@@ -73,24 +73,19 @@ export interface WatchOutcome {
 
 export type WatchEvent =
   /** Of the system: what changed ('' for anything), what may be folders, and whether it lost events. */
-  | {
-      readonly kind: 'reported';
-      readonly changed: readonly string[];
-      readonly unsure: readonly string[];
-      readonly isBroken: boolean;
-    }
+  | { kind: 'reported'; changed: readonly string[]; unsure: readonly string[]; isBroken: boolean }
   /** Somebody knows that these paths changed. */
-  | { readonly kind: 'asked'; readonly paths: readonly string[] }
-  | { readonly kind: 'opened'; readonly identity: string | null }
-  | { readonly kind: 'refused'; readonly trouble: string }
-  | { readonly kind: 'closed' }
+  | { kind: 'asked'; paths: readonly string[] }
+  | { kind: 'opened'; identity: string | null }
+  | { kind: 'refused'; trouble: string }
+  | { kind: 'closed' }
   /** Somebody looked whether the folder is there, and which one it is. */
-  | { readonly kind: 'checked'; readonly isReady: boolean; readonly identity: string | null }
-  | { readonly kind: 'began'; readonly scope: WatchScope }
-  | { readonly kind: 'misled' }
+  | { kind: 'checked'; isReady: boolean; identity: string | null }
+  | { kind: 'began'; scope: WatchScope }
+  | { kind: 'misled' }
   /** `wasKnown`: the mirror was scanned to its end before. */
-  | { readonly kind: 'scanned'; readonly scope: WatchScope; readonly outcome: WatchOutcome; readonly wasKnown: boolean }
-  | { readonly kind: 'failed' };
+  | { kind: 'scanned'; scope: WatchScope; outcome: WatchOutcome; wasKnown: boolean }
+  | { kind: 'failed' };
 
 type EventOf<Kind extends WatchEvent['kind']> = Extract<WatchEvent, { readonly kind: Kind }>;
 
