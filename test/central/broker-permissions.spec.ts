@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { NatsBus, whenReady } from '@workspace-graph/bus';
 import { authenticate, listNodes } from '@workspace-graph/contracts';
-import { createLogger } from '@workspace-graph/platform';
+import { createLogger, SERVICE_NAMES } from '@workspace-graph/platform';
 import { type NatsServer, startNats } from '@workspace-graph/testing';
 import { ROOT, until } from './central-world.js';
 
@@ -28,7 +28,9 @@ const buses: NatsBus[] = [];
 beforeAll(async () => {
   const config = readFileSync(join(ROOT, 'deploy/nats.conf'), 'utf8').replace(/^(port|http): .*$/gm, '');
   // What `deploy/prepare.mjs` makes of the secrets, which compose-file.spec.ts looks at.
-  const passwords = `NATS_GATEWAY_PASSWORD: "${PASSWORDS['gateway']}"\nNATS_GRAPH_SVC_PASSWORD: "${PASSWORDS['graph-svc']}"\n`;
+  const passwords = SERVICE_NAMES.map(
+    (name) => `NATS_${name.toUpperCase().replaceAll('-', '_')}_PASSWORD: "${PASSWORDS[name] ?? 'other'}"\n`,
+  ).join('');
   broker = await startNats({ own: true, config, files: { '/run/secrets/nats_passwords': passwords } });
 });
 afterEach(async () => {

@@ -15,7 +15,7 @@ const Text = z.string().min(1);
 /** What the file uses of the format, and nothing else: a misspelt key is found here. */
 const Service = z.strictObject({
   image: Text,
-  build: z.strictObject({ context: z.literal('.'), target: Text }).optional(),
+  build: z.strictObject({ context: z.literal('.'), args: z.strictObject({ SERVICE: Text }) }).optional(),
   restart: z.literal('unless-stopped'),
   command: z.array(Text).optional(),
   user: z
@@ -252,12 +252,13 @@ describe('preparing a workspace', () => {
     const env = readFileSync(join(folder, '.env'), 'utf8');
     expect(env).toContain('SVC_PUBLIC_URL=https://graph.example.net\n');
     expect(env).not.toMatch(/PASSWORD/);
-    const names = ['postgres', 'minio', 'nats_gateway', 'nats_graph_svc'].map((name) => `${name}_password`);
+    const users = SERVICE_NAMES.map((name) => name.replaceAll('-', '_'));
+    const names = ['postgres', 'minio', ...users.map((user) => `nats_${user}`)].map((name) => `${name}_password`);
     for (const name of names) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
     const [, ofRedis = ''] = /^requirepass ([0-9a-f]{48})\n/.exec(made('redis_access')) ?? [];
-    expect(new Set([...names.map(made), ofRedis]).size).toBe(5);
+    expect(new Set([...names.map(made), ofRedis]).size).toBe(names.length + 1);
     expect(made('nats_passwords')).toBe(
-      `NATS_GATEWAY_PASSWORD: "${made('nats_gateway_password')}"\nNATS_GRAPH_SVC_PASSWORD: "${made('nats_graph_svc_password')}"\n`,
+      users.map((user) => `NATS_${user.toUpperCase()}_PASSWORD: "${made(`nats_${user}_password`)}"\n`).join(''),
     );
     expect(made('database_url')).toBe(
       `postgres://workspace_graph:${made('postgres_password')}@postgres:5432/workspace_graph`,
