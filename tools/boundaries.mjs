@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Checks which package imports which (.dependency-cruiser.mjs) and finds cycles. `--root DIR` looks at another tree. */
+/**
+ * Checks which package imports which (.dependency-cruiser.mjs), finds cycles, and checks which code uses whose tables
+ * (.table-owners.mjs). `--root DIR` looks at another tree.
+ */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { Visitor } from '@swc/core/Visitor.js';
 import { cruise } from 'dependency-cruiser';
 import config from '../.dependency-cruiser.mjs';
+import { findTableViolations } from './table-boundaries.mjs';
 
 // The parser's visitor does not know `using` and gives up; for imports it is an ordinary declaration.
 const visitStatement = Visitor.prototype.visitStatement;
@@ -38,9 +42,11 @@ async function main() {
   const { values } = parseArgs({ options: { root: { type: 'string' } } });
   const root = values.root ?? dirname(dirname(fileURLToPath(import.meta.url)));
   const { violations, files } = await findViolations(root);
-  for (const text of violations) process.stdout.write(`${text}\n\n`);
+  const { violations: uses, texts } = await findTableViolations(root);
+  for (const text of [...violations, ...uses]) process.stdout.write(`${text}\n\n`);
   process.stdout.write(`${violations.length} wrong imports in ${files} files\n`);
-  return violations.length === 0 ? 0 : 1;
+  process.stdout.write(`${uses.length} wrong uses of tables in ${texts} strings\n`);
+  return violations.length + uses.length === 0 ? 0 : 1;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await main();

@@ -34,7 +34,7 @@ const GRANTS_BEFORE = `(
   UNION ALL
   SELECT l.gate_id, l.principal_id, l.access_before FROM pg_temp.access_log_grant l WHERE l.access_before IS NOT NULL)`;
 const MEMBERS_BEFORE = `(
-  SELECT m.group_id, m.user_id FROM identity.membership m
+  SELECT m.group_id, m.user_id FROM identity.member m
   WHERE NOT EXISTS (SELECT FROM pg_temp.access_log_member l WHERE l.group_id = m.group_id AND l.user_id = m.user_id)
   UNION ALL
   SELECT l.group_id, l.user_id FROM pg_temp.access_log_member l WHERE l.was)`;
@@ -44,7 +44,7 @@ interface LevelSource {
   readonly members: string;
 }
 const BEFORE: LevelSource = { grants: GRANTS_BEFORE, members: MEMBERS_BEFORE };
-const AFTER: LevelSource = { grants: 'graph.gate_grant', members: 'identity.membership' };
+const AFTER: LevelSource = { grants: 'graph.gate_grant', members: 'identity.member' };
 
 /** Principals of everybody: who passes is found from the lists of the gates, however many users there are. */
 const everybody = (members: string): string => `
@@ -86,7 +86,7 @@ export const PREVIEW = statement(
   'access_change.preview',
   `
   WITH enabled AS MATERIALIZED (
-    SELECT u.id AS user_id, u.name FROM identity."user" u WHERE u.disabled_at IS NULL
+    SELECT u.id AS user_id, u.name FROM identity.known_user u WHERE u.disabled_at IS NULL
   ), moved AS MATERIALIZED (
     SELECT n.id, n.name, l.set_before, l.set_after
     FROM pg_temp.access_log_node l JOIN graph.node n ON n.id = l.node_id
@@ -96,12 +96,12 @@ export const PREVIEW = statement(
     LEFT JOIN graph.gate_grant g ON g.gate_id = l.gate_id AND g.principal_id = l.principal_id WHERE g.access IS DISTINCT FROM l.access_before
   ), changed_member AS MATERIALIZED (
     SELECT l.group_id, l.user_id FROM pg_temp.access_log_member l
-    LEFT JOIN identity.membership m ON m.group_id = l.group_id AND m.user_id = l.user_id WHERE l.was <> (m.user_id IS NOT NULL)
+    LEFT JOIN identity.member m ON m.group_id = l.group_id AND m.user_id = l.user_id WHERE l.was <> (m.user_id IS NOT NULL)
   ), concerned AS MATERIALIZED (
     SELECT e.user_id FROM enabled e WHERE e.user_id IN (
       SELECT c.user_id FROM changed_member c
       UNION ALL SELECT c.principal_id FROM changed_grant c
-      UNION ALL SELECT m.user_id FROM changed_grant c JOIN identity.membership m ON m.group_id = c.principal_id
+      UNION ALL SELECT m.user_id FROM changed_grant c JOIN identity.member m ON m.group_id = c.principal_id
       UNION ALL SELECT l.user_id FROM changed_grant c JOIN pg_temp.access_log_member l ON l.group_id = c.principal_id)
   ), touched_gate AS MATERIALIZED (
     SELECT c.gate_id FROM changed_grant c

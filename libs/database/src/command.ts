@@ -14,6 +14,7 @@ import { type Database, inTransaction, STATEMENT_MS } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 import type { Prisma } from './generated/client.js';
 import { type Statement, statement } from './statement.js';
+import { seenBy, VISIBLE } from './visibility.js';
 
 /** Who changes something, through which call. An operation's context fits. */
 export interface CommandContext {
@@ -266,10 +267,9 @@ async function appliedOnce<R>(
  */
 async function findApplied(source: RowSource, context: CommandContext): Promise<RawJson | 'unseen' | null> {
   const [row] = await source.rows<{ reply: string | null; same: boolean; seen: boolean }>(FIND_APPLIED, [
+    ...seenBy(context.caller),
     context.envelope.callId,
     requestHash(context),
-    context.caller.user_id,
-    context.caller.scope === 'manage',
   ]);
   if (!row) return null;
   if (!row.same) throw new ServiceError('CONFLICT', 'Another request was carried out under the id of this call.');
@@ -301,10 +301,10 @@ const LOCK_CALL = statement('command.lock_call', `SELECT pg_advisory_lock(7302, 
 const FIND_APPLIED = statement(
   'command.find_applied',
   `
-  SELECT c.reply::text AS reply, c.request_sha256 = $2::bytea AS same, NOT EXISTS (
-    SELECT FROM unnest(c.rests_on) AS n(id) WHERE NOT EXISTS (SELECT FROM graph.visible_node($3::uuid, $4::boolean) v WHERE v.id = n.id)
+  SELECT c.reply::text AS reply, c.request_sha256 = $4::bytea AS same, NOT EXISTS (
+    SELECT FROM unnest(c.rests_on) AS n(id) WHERE NOT EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id)
   ) AS seen
-  FROM outbox.applied_call c WHERE c.call_id = $1`,
+  FROM outbox.applied_call c WHERE c.call_id = $3`,
 );
 
 interface RecordParameters {
@@ -373,8 +373,7 @@ export function runCommandStatement(
   const { envelope, caller, operation } = context;
   return appliedOnce(database, context, async () => {
     const row = await database.row<{ json: string | null; refusal: string | null }>(command, [
-      caller.user_id,
-      caller.scope === 'manage',
+      ...seenBy(caller),
       caller.via === 'system' ? null : caller.user_id,
       caller.via,
       envelope.requestId,

@@ -80,7 +80,8 @@ async function readTables(): Promise<Tables> {
     `
     SELECT table_schema || '.' || table_name AS table,
       json_agg(json_build_object('name', column_name, 'type', udt_name, 'nullable', is_nullable = 'YES') ORDER BY column_name COLLATE "C") AS columns
-    FROM information_schema.columns WHERE table_schema = ANY ($1) GROUP BY 1`,
+    FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+    WHERE table_schema = ANY ($1) AND table_type = 'BASE TABLE' GROUP BY 1`,
     [productSchemas],
   );
   return Object.fromEntries(rows.map((row) => [row.table, row.columns]));

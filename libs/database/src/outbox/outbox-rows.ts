@@ -14,9 +14,7 @@ const pruneCalls = `
   DELETE FROM outbox.applied_call WHERE call_id IN (
     SELECT call_id FROM outbox.applied_call WHERE applied_at < now() - interval '24 hours' ORDER BY applied_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
 
-const pruneParts = `
-  DELETE FROM graph.import_part WHERE (upload_id, index) IN (
-    SELECT upload_id, index FROM graph.import_part WHERE created_at < now() - interval '1 hour' ORDER BY created_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
+const pruneParts = 'SELECT graph.prune_import_parts($1) AS count';
 
 /** The outbox's tables over one connection. A batch is locked from `take` to `finish`; other instances pass it by. */
 export class OutboxRows {
@@ -51,8 +49,8 @@ export class OutboxRows {
   async prune(): Promise<boolean> {
     if (Date.now() < this.pruneAtMs) return false;
     const calls = await this.client.query(pruneCalls, [callsAtOnce]);
-    const parts = await this.client.query(pruneParts, [partsAtOnce]);
-    const more = calls.rowCount === callsAtOnce || parts.rowCount === partsAtOnce;
+    const parts = await this.client.query<{ count: number }>(pruneParts, [partsAtOnce]);
+    const more = calls.rowCount === callsAtOnce || parts.rows[0]?.count === partsAtOnce;
     if (!more) this.pruneAtMs = Date.now() + pruneEveryMs;
     return more;
   }

@@ -1,5 +1,5 @@
 import { statement } from '@workspace-graph/database';
-import { fileJson, levelOf, VISIBLE } from '../shared/projections.js';
+import { fileJson } from '../shared/projections.js';
 
 /** A node whose files change, as the caller may treat it. */
 export interface LockedNode {
@@ -12,17 +12,13 @@ export interface LockedNode {
   readonly now: string;
 }
 
-/**
- * Visible nodes, locked against other changes of their files and against their purge, in the order of their ids, so that
- * two callers never wait for each other. $1 user, $2 sees all, $3 ids.
- */
+/** Visible nodes, locked against other changes of their files and against their purge. $1 user, $2 sees all, $3 ids. */
 export const LOCK_NODES = statement(
   'file.lock_nodes',
   `
-  SELECT n.id::text AS id, ${levelOf('n')} AS level, graph.iso(now()::timestamptz(3)) AS now,
-    file.node_folder(n.type, n.sync_key, (SELECT o.sync_key FROM graph.node o WHERE o.id = n.organization_id)) AS folder
-  FROM graph.node n WHERE n.id = ANY ($3::uuid[]) AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id)
-  ORDER BY n.id FOR NO KEY UPDATE OF n`,
+  SELECT n.id::text AS id, n.level, graph.iso(now()::timestamptz(3)) AS now,
+    file.node_folder(n.type, n.sync_key, n.organization_sync_key) AS folder
+  FROM graph.lock_nodes($1::uuid, $2::boolean, $3::uuid[]) n`,
 );
 
 /** The files that changes name: by id, and by node and path. $1 ids, $2 nodes, $3 keys of paths. */
@@ -43,7 +39,7 @@ export const REMOVED_FROM = statement(
   `
   SELECT w.id::text AS id, (e.before ->> 'version')::int AS version
   FROM unnest($1::uuid[]) AS w(id), LATERAL (
-    SELECT a.target_kind, a.before FROM audit.entry a WHERE a.target_id = w.id ORDER BY a.at DESC, a.id DESC LIMIT 1
+    SELECT a.target_kind, a.before FROM audit.trail a WHERE a.target_id = w.id ORDER BY a.at DESC, a.id DESC LIMIT 1
   ) e
   WHERE e.target_kind = 'file' AND e.before ? 'version' AND e.before ->> 'node_id' = $2
     AND NOT EXISTS (SELECT FROM file.record r WHERE r.id = w.id)`,

@@ -1,5 +1,4 @@
-import { statement } from '@workspace-graph/database';
-import { levelOf, VISIBLE } from '../shared/projections.js';
+import { levelOf, statement, VISIBLE } from '@workspace-graph/database';
 
 /** A file of which something is noted. */
 export interface IntendedFile {
@@ -16,8 +15,7 @@ export const INTENDED_FILES = statement(
   'file.intended',
   `
   SELECT r.id::text AS id, r.node_id::text AS node_id, r.path, r.sha256, ${levelOf('n')} AS level
-  FROM file.record r JOIN graph.node n ON n.id = r.node_id
-  WHERE r.id = ANY ($3::uuid[]) AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id)
+  FROM file.record r JOIN ${VISIBLE} n ON n.id = r.node_id WHERE r.id = ANY ($3::uuid[])
   ORDER BY r.id FOR KEY SHARE OF r`,
 );
 

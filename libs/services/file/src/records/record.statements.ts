@@ -1,7 +1,7 @@
 import { Id, LIMITS, Timestamp } from '@workspace-graph/contracts';
-import { type Cursor, cursorOf, pageJson, type Statement, statement } from '@workspace-graph/database';
+import { type Cursor, cursorOf, pageJson, type Statement, statement, VISIBLE } from '@workspace-graph/database';
 import { z } from 'zod';
-import { fileJson, placedJson, placeJson, VISIBLE } from '../shared/projections.js';
+import { fileJson, placedJson, placeJson } from '../shared/projections.js';
 
 /** Visible nodes as places, in the order asked for. $1 user, $2 sees all, $3 ids. */
 export const FIND_PLACES = statement(
@@ -58,7 +58,7 @@ const pageOf = (rows: string): string =>
     FROM (
       SELECT r.*, row_number() OVER (ORDER BY r.updated_at DESC, r.id DESC) AS place FROM (${rows}) r
       ORDER BY r.updated_at DESC, r.id DESC LIMIT $3::int + 1
-    ) r JOIN graph.node n ON n.id = r.node_id`,
+    ) r JOIN graph.node_place n ON n.id = r.node_id`,
   );
 
 /** Names of the places that a list can be of. */
@@ -72,9 +72,7 @@ const LISTS: Readonly<Record<FileList, (filter: SectionFilter) => string>> = {
     FROM ${VISIBLE} asked WHERE asked.id = $6::uuid`,
   around: (filter) => `
     WITH around AS MATERIALIZED (
-      SELECT $6::uuid AS id
-      UNION SELECT x.target_id FROM graph.edge x WHERE x.source_id = $6::uuid
-      UNION SELECT x.source_id FROM graph.edge x WHERE x.target_id = $6::uuid
+      SELECT x.id FROM graph.node_and_neighbours($6::uuid) AS x(id)
     ), size AS MATERIALIZED (SELECT count(*) <= ${FEW_NEIGHBOURS} AS few FROM around)
     SELECT (${pageOf(`
       (${newestFirst(`around a JOIN ${VISIBLE} v ON v.id = a.id CROSS JOIN LATERAL (

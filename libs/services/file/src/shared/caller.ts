@@ -1,9 +1,6 @@
 import { type Caller, ServiceError } from '@workspace-graph/contracts';
 
-/** The first two parameters of every statement: the caller's user, and whether the caller sees everything. */
-export function seenBy(caller: Caller): [userId: string, seesAll: boolean] {
-  return [caller.user_id, caller.scope === 'manage'];
-}
+export { seenBy } from '@workspace-graph/database';
 
 /** The device that asks. Operations of the tier `device` have one. */
 export function deviceOf({ device_id }: Caller): string {

@@ -1,7 +1,6 @@
-/** SQL that builds the wire shapes of the contracts. `$1` is always the caller's user and `$2` whether the caller sees everything. */
+import { levelOf, VISIBLE } from '@workspace-graph/database';
 
-/** The nodes that the caller may see; joins and EXISTS go through it and never through graph.node. */
-export const VISIBLE = 'graph.visible_node($1::uuid, $2::boolean)';
+/** SQL that builds the wire shapes of the contracts. `$1` is always the caller's user and `$2` whether the caller sees everything. */
 
 /** FileRecord of a row of records. */
 export const fileJson = (r: string): string => `json_build_object(
@@ -10,9 +9,6 @@ export const fileJson = (r: string): string => `json_build_object(
   'current_remote_hash', ${r}.current_remote_hash, 'last_pushed_at', graph.iso(${r}.last_pushed_at),
   'is_native_format', ${r}.is_native_format, 'version', ${r}.version,
   'created_at', graph.iso(${r}.created_at), 'updated_at', graph.iso(${r}.updated_at))`;
-
-/** What the caller may do on a node, as in `graph.access_level`. */
-export const levelOf = (n: string): string => `graph.access_level(${n}.access_set_id, $1::uuid, $2::boolean)`;
 
 /** NodePlace of a row of nodes. The key of the organization is for those who see it. */
 export const placeJson = (n: string): string => `json_build_object(

@@ -10,7 +10,7 @@ import {
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { EXPLAIN_ACCESS, NODE_ACCESS } from './access.statements.js';
+import { EXPLAIN_ACCESS, NODE_ACCESS, USER_EXISTS } from './access.statements.js';
 import { setAccess as set } from './set-access.js';
 
 /** How nodes are shared. */
@@ -47,7 +47,7 @@ export class AccessHandlers {
       throw new ServiceError('FORBIDDEN', 'Explaining the access of another user needs the scope manage.', {
         required_scope: 'manage',
       });
-    const user = await this.database.prisma.user.findUnique({ where: { id: userId }, select: { id: true } });
+    const user = await this.database.row(USER_EXISTS, [userId]);
     if (!user) throw new ServiceError('USER_NOT_FOUND', `There is no user ${userId}.`, { user_id: userId });
   }
 }

@@ -1,12 +1,12 @@
-import { statement } from '@workspace-graph/database';
-import { nodeRef, VISIBLE } from '../shared/projections.js';
+import { statement, VISIBLE } from '@workspace-graph/database';
+import { nodeRef } from '../shared/projections.js';
 
 /** Recipients of a node by id; named to callers who see everything ($2) and to nobody else. */
 const recipientsOf = (nodeId: string): string => `CASE WHEN $2::boolean THEN coalesce((
   SELECT json_agg(json_build_object('kind', CASE WHEN s.user_id IS NULL THEN 'group' ELSE 'user' END,
     'id', s.recipient_id, 'name', coalesce(u.name, ug.name), 'access', s.access)
     ORDER BY s.user_id IS NOT NULL, coalesce(u.name_folded, ug.name_folded), s.recipient_id)
-  FROM graph.share s LEFT JOIN identity."user" u ON u.id = s.user_id LEFT JOIN identity.user_group ug ON ug.id = s.group_id
+  FROM graph.share s LEFT JOIN identity.known_user u ON u.id = s.user_id LEFT JOIN identity.known_group ug ON ug.id = s.group_id
   WHERE s.node_id = ${nodeId}), '[]') ELSE '[]'::json END`;
 
 /** NodeAccess of a visible node. A caller who sees a node sees its gates too. $1 user, $2 sees all, $3 node. */
@@ -49,14 +49,20 @@ export const EXPLAIN_ACCESS = statement(
         UNION ALL SELECT CASE s.access WHEN 'write' THEN 2 ELSE 1 END, 'recipient', NULL, 3
           FROM graph.share s WHERE s.node_id = g.id AND s.user_id = $4::uuid AND g.visibility = 'group'
         UNION ALL SELECT CASE s.access WHEN 'write' THEN 2 ELSE 1 END, 'group_member', ug.name, 4
-          FROM graph.share s JOIN identity.membership m ON m.group_id = s.group_id AND m.user_id = $4::uuid
-          JOIN identity.user_group ug ON ug.id = s.group_id WHERE s.node_id = g.id AND g.visibility = 'group'
+          FROM graph.share s JOIN identity.member m ON m.group_id = s.group_id AND m.user_id = $4::uuid
+          JOIN identity.known_group ug ON ug.id = s.group_id WHERE s.node_id = g.id AND g.visibility = 'group'
         ORDER BY access DESC, place, group_name LIMIT 1
       ) e ON true
       WHERE sg.access_set_id = n.access_set_id
     ) x
   ) r
   WHERE n.id = $3::uuid`,
+);
+
+/** $1 user. */
+export const USER_EXISTS = statement(
+  'access.user_exists',
+  'SELECT 1 AS found FROM identity.known_user u WHERE u.id = $1::uuid',
 );
 
 /** Own setting of a node as it is compared and audited. $1 node. */
@@ -73,8 +79,8 @@ export const MISSING_RECIPIENTS = statement(
   `
   SELECT r.kind, r.id::text AS id, (r.place - 1)::int AS place
   FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, id uuid)) WITH ORDINALITY AS r(kind, id, place)
-  WHERE NOT EXISTS (SELECT FROM identity."user" u WHERE r.kind = 'user' AND u.id = r.id)
-    AND NOT EXISTS (SELECT FROM identity.user_group g WHERE r.kind = 'group' AND g.id = r.id)
+  WHERE NOT EXISTS (SELECT FROM identity.known_user u WHERE r.kind = 'user' AND u.id = r.id)
+    AND NOT EXISTS (SELECT FROM identity.known_group g WHERE r.kind = 'group' AND g.id = r.id)
   ORDER BY r.place`,
 );
 

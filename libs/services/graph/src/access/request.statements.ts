@@ -12,7 +12,7 @@ export const REQUEST = `json_build_object(
   'requested_by', json_build_object('id', u.id, 'name', u.name), 'requested_at', graph.iso(r.requested_at),
   'decided_at', graph.iso(r.decided_at), 'decision_note', r.decision_note)`;
 
-export const FROM_REQUEST = `graph.access_request r JOIN identity."user" u ON u.id = r.user_id`;
+export const FROM_REQUEST = `graph.access_request r JOIN identity.known_user u ON u.id = r.user_id`;
 
 /** $1 request. */
 export const REQUEST_BY_ID = statement(
@@ -83,7 +83,7 @@ export const SHUTTING_GATES = statement(
   JOIN graph.access_set_gate sg ON sg.access_set_id = n.access_set_id JOIN graph.node g ON g.id = sg.gate_id
   WHERE n.id = $1::uuid AND coalesce((
     SELECT max(t.access) FROM graph.gate_grant t WHERE t.gate_id = g.id
-      AND t.principal_id IN (SELECT $2::uuid UNION ALL SELECT m.group_id FROM identity.membership m WHERE m.user_id = $2::uuid)), 0) < $3::int
+      AND t.principal_id IN (SELECT $2::uuid UNION ALL SELECT m.group_id FROM identity.member m WHERE m.user_id = $2::uuid)), 0) < $3::int
   ORDER BY g.id FOR NO KEY UPDATE OF g`,
 );
 

@@ -61,7 +61,7 @@ export const UPDATE_ACTOR = statement(
 /** Keeps a user from being removed until the end of the transaction. $1 user. */
 export const HOLD_USER = statement(
   'actor.hold_user',
-  `SELECT 1 AS found FROM identity."user" u WHERE u.id = $1::uuid FOR KEY SHARE`,
+  `SELECT 1 AS found FROM identity.known_user u WHERE u.id = $1::uuid FOR KEY SHARE`,
 );
 
 /** Nodes with a list of their own that the actor owns: its user passes them. $1 actor. */

@@ -1,7 +1,7 @@
 import { Id } from '@workspace-graph/contracts';
-import { cursorOf, FIRST_ID, pageJson, statement } from '@workspace-graph/database';
+import { cursorOf, FIRST_ID, pageJson, SEEN_SETS, seen, statement } from '@workspace-graph/database';
 import { z } from 'zod';
-import { nodeRef, SEEN_SETS, seen } from '../shared/projections.js';
+import { nodeRef } from '../shared/projections.js';
 
 /** Name and id of the node, and the place on it: first its owner, then its responsibilities in their order. */
 type DutyKey = [nameFolded: string, nodeId: string, place: number];

@@ -20,12 +20,12 @@ const auditText = (filters: readonly AuditFilter[]): string =>
     '$1::int',
     `
   SELECT json_build_object('id', a.id, 'at', graph.iso(a.at),
-      'user', (SELECT json_build_object('id', u.id, 'name', u.name) FROM identity."user" u WHERE u.id = a.user_id),
+      'user', (SELECT json_build_object('id', u.id, 'name', u.name) FROM identity.known_user u WHERE u.id = a.user_id),
       'via', a.via, 'action', a.action, 'target_kind', a.target_kind, 'target_id', a.target_id, 'before', a.before, 'after', a.after,
       'request_id', a.request_id) AS item,
     ${AUDIT_CURSOR.sql('graph.iso(a.at)', 'a.id')} AS cursor, row_number() OVER (ORDER BY a.at DESC, a.id DESC) AS place
   FROM (
-    SELECT a.* FROM audit.entry a
+    SELECT a.* FROM audit.trail a
     WHERE (a.at, a.id) < ($2::timestamptz, $3::uuid) AND a.at >= $4::timestamptz AND a.at < $5::timestamptz
       ${filters.map((filter, index) => `AND ${FILTERS[filter].replace('?', String(FIRST_FILTER + index))}`).join(' ')}
     ORDER BY a.at DESC, a.id DESC LIMIT $1::int + 1

@@ -1,7 +1,7 @@
 import { LIMITS, type NodeType } from '@workspace-graph/contracts';
-import { type Statement, statement } from '@workspace-graph/database';
+import { SEEN_SETS, type Statement, seen, statement } from '@workspace-graph/database';
 import { NODE_JSON } from '../nodes/node.statements.js';
-import { eventJson, linksOf, nodePath, responsibilitiesOf, SEEN_SETS, seen } from '../shared/projections.js';
+import { eventJson, linksOf, nodePath, responsibilitiesOf } from '../shared/projections.js';
 
 /** Order of types within one step: what structures comes first. */
 const TYPE_ORDER = `ARRAY['organization', 'area', 'process', 'project', 'principle']`;

@@ -1,5 +1,5 @@
-import { FIRST_ID, pageJson, statement } from '@workspace-graph/database';
-import { nodeRef, SEEN_SETS, seen, VISIBLE } from '../shared/projections.js';
+import { FIRST_ID, pageJson, SEEN_SETS, seen, statement, VISIBLE } from '@workspace-graph/database';
+import { nodeRef } from '../shared/projections.js';
 import { EDGE_CURSOR } from './edge.cursor.js';
 
 /** Edge of rows of an edge, its source and its target. */

@@ -1,7 +1,7 @@
 import { Id, logEvent, Timestamp } from '@workspace-graph/contracts';
-import { commandStatement, cursorOf, pageJson, statement } from '@workspace-graph/database';
+import { commandStatement, cursorOf, levelOf, pageJson, statement, VISIBLE } from '@workspace-graph/database';
 import { z } from 'zod';
-import { eventJson, listedEventJson, VISIBLE } from '../shared/projections.js';
+import { eventJson, listedEventJson } from '../shared/projections.js';
 
 /** Sort key of a list of events: when it happened, and its id. */
 export const EVENT_CURSOR = cursorOf<[string, string]>('list_events', z.tuple([Timestamp, Id]));
@@ -99,7 +99,7 @@ export const EVENT_FOR_CHANGE = statement(
   'event.for_change',
   `
   SELECT e.id, e.node_id, e.kind, e.status, e.content, graph.iso(e.occurred_at) AS occurred_at, e.resolution, e.version,
-    graph.access_level(n.access_set_id, $1::uuid, $2::boolean) AS level
+    ${levelOf('n')} AS level
   FROM graph.event e JOIN graph.node n ON n.id = e.node_id
   WHERE e.id = $3::uuid AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = e.node_id)
   FOR KEY SHARE OF n FOR UPDATE OF e`,
@@ -143,8 +143,8 @@ export const LOG_EVENT = commandStatement(
   logEvent.name,
   `
   target AS MATERIALIZED (
-    SELECT n.id, graph.access_level(n.access_set_id, $1::uuid, $2::boolean) AS level
-    FROM graph.node n WHERE n.id = $12::uuid AND graph.access_level(n.access_set_id, $1::uuid, $2::boolean) > 0 FOR KEY SHARE
+    SELECT n.id, ${levelOf('n')} AS level
+    FROM graph.node n WHERE n.id = $12::uuid AND ${levelOf('n')} > 0 FOR KEY SHARE
   ), logged AS (
     INSERT INTO graph.event (id, node_id, kind, content, occurred_at, logged_by)
     SELECT $11::uuid, t.id, $13::text, $14::text, coalesce($15::timestamptz, now()), $3::uuid FROM target t WHERE t.level = 2

@@ -1,5 +1,4 @@
-import { statement } from '@workspace-graph/database';
-import { VISIBLE } from '../shared/projections.js';
+import { statement, VISIBLE } from '@workspace-graph/database';
 
 /** Adds at the end of its kind. $1 id, $2 node, $3 its type, $4 kind, $5 name, $6 url. */
 export const INSERT_LINK = statement(

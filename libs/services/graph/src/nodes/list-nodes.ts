@@ -15,12 +15,14 @@ import {
   LAST_ID,
   namePattern,
   pageJson,
+  SEEN_SETS,
   type Statement,
+  seen,
 } from '@workspace-graph/database';
 import { z } from 'zod';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { homeOf } from '../shared/home.js';
-import { joinedSummaryFields, nodeSummaryJoins, SEEN_SETS, seen } from '../shared/projections.js';
+import { joinedSummaryFields, nodeSummaryJoins } from '../shared/projections.js';
 
 type Input = ParsedInputOf<typeof operation>;
 type SortKey = [string, string];

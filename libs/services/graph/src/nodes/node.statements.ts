@@ -1,5 +1,5 @@
 import { LIMITS } from '@workspace-graph/contracts';
-import { statement } from '@workspace-graph/database';
+import { levelOf, SEEN_SETS, seen, statement, VISIBLE } from '@workspace-graph/database';
 import {
   eventJson,
   filesOf,
@@ -7,10 +7,7 @@ import {
   nodeRef,
   nodeSummaryFields,
   responsibilitiesOf,
-  SEEN_SETS,
-  seen,
   userName,
-  VISIBLE,
 } from '../shared/projections.js';
 
 const EDGES = LIMITS.nodeEdges;
@@ -59,7 +56,7 @@ export const NODE_JSON = `
         'mode', ${gates(`CASE WHEN bool_or(g.visibility = 'private') THEN 'private' ELSE 'group' END`)},
         'inherited', n.visibility IS NULL,
         'from', ${gates(`json_agg(${nodeRef('g')} ORDER BY g.name_folded, g.id)`)},
-        'level', CASE graph.access_level(n.access_set_id, $1::uuid, $2::boolean) WHEN 2 THEN 'write' ELSE 'read' END) END,
+        'level', CASE ${levelOf('n')} WHEN 2 THEN 'write' ELSE 'read' END) END,
     'files', ${filesOf('n.id')},
     'local_path', NULL
   )::text AS json

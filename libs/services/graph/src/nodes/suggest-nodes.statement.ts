@@ -1,5 +1,5 @@
-import { namePattern, statement } from '@workspace-graph/database';
-import { nodeRef, VISIBLE } from '../shared/projections.js';
+import { namePattern, statement, VISIBLE } from '@workspace-graph/database';
+import { nodeRef } from '../shared/projections.js';
 
 /**
  * Visible nodes whose name contains a text: the whole name first, then beginnings of names, beginnings of words, the

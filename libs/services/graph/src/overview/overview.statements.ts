@@ -1,7 +1,7 @@
 import { createNode, type NodeType } from '@workspace-graph/contracts';
-import { statement } from '@workspace-graph/database';
+import { SEEN_SETS, seen, statement } from '@workspace-graph/database';
 import { FROM_REQUEST, REQUEST } from '../access/request.statements.js';
-import { eventJson, nodeRef, nodeSummaryFields, SEEN_SETS, seen, userName } from '../shared/projections.js';
+import { eventJson, nodeRef, nodeSummaryFields, userName } from '../shared/projections.js';
 
 const LISTED = 200;
 const RECENT_EVENTS = 30;
@@ -9,7 +9,7 @@ const NEW_NODES = 20;
 
 /** When the lifecycle was set last, as the audit trail knows; for nodes without one, such as imported ones, the last change. */
 const LIFECYCLE_SINCE = `coalesce((
-  SELECT a.at FROM audit.entry a WHERE a.target_id = n.id AND a.after ? 'lifecycle' ORDER BY a.at DESC, a.id DESC LIMIT 1), n.updated_at)`;
+  SELECT a.at FROM audit.trail a WHERE a.target_id = n.id AND a.after ? 'lifecycle' ORDER BY a.at DESC, a.id DESC LIMIT 1), n.updated_at)`;
 
 /** One more row than is listed, with its place. */
 const attention = (name: string, type: NodeType, condition: string, since: string): string => `
@@ -68,7 +68,7 @@ export const OVERVIEW = statement(
       SELECT coalesce(json_agg(json_build_object(
         ${nodeSummaryFields('n')},
         'created_by', ${userName('n.created_by')},
-        'by_agent', EXISTS (SELECT FROM audit.entry a WHERE a.target_id = n.id AND a.action = '${createNode.name}' AND a.via IN ('mcp', 'runner')))
+        'by_agent', EXISTS (SELECT FROM audit.trail a WHERE a.target_id = n.id AND a.action = '${createNode.name}' AND a.via IN ('mcp', 'runner')))
         ORDER BY n.created_at DESC, n.id DESC), '[]')
       FROM (SELECT n.* FROM graph.node n WHERE ${seen('n')} ORDER BY n.created_at DESC, n.id DESC LIMIT ${NEW_NODES}) n)
   )::text AS json`,

@@ -1,6 +1,6 @@
 import type { ReferenceKind } from '@workspace-graph/contracts';
-import { type Statement, statement } from '@workspace-graph/database';
-import { nodePath, SEEN_SETS, seen } from '../shared/projections.js';
+import { SEEN_SETS, type Statement, seen, statement } from '@workspace-graph/database';
+import { nodePath } from '../shared/projections.js';
 
 /** Of an ambiguous name that are told; one more is looked up, to know that there are more. */
 export const MOST_CANDIDATES = 10;
@@ -32,7 +32,7 @@ const PLACED = `
   WHERE n.organization_id = (SELECT o.id FROM ${HOME}) AND n.type = a.type AND n.sync_key = a.key AND ${seen('n')}`;
 
 /** Users that go by the text, of those that the caller may find: all with `manage`, else oneself. */
-const CALLED = `SELECT u.id FROM identity."user" u
+const CALLED = `SELECT u.id FROM identity.known_user u
   WHERE u.goes_by && ARRAY[a.folded, a.handle, a.text] AND ((SELECT s.yes FROM sees_all s) OR u.id = $1::uuid)`;
 
 /** Nodes of the name. */
@@ -62,14 +62,14 @@ export const REFERENCES: Readonly<Record<ReferenceKind, Statement>> = {
   ),
   user: find(
     'user',
-    `SELECT x.id, coalesce(x.email, x.handle, x.external_id) AS known_as FROM identity."user" x
+    `SELECT x.id, coalesce(x.email, x.handle, x.external_id) AS known_as FROM identity.known_user x
      WHERE ((SELECT s.yes FROM sees_all s) OR x.id = $1::uuid)
        AND x.id IN (${CALLED} UNION SELECT p.user_id FROM graph.actor p WHERE p.name_folded IN (a.folded, a.handle)) ${LIMIT}`,
     `c.id || coalesce(' (' || c.known_as || ')', '')`,
   ),
   group: find(
     'group',
-    `SELECT x.id FROM identity.user_group x
+    `SELECT x.id FROM identity.known_group x
      WHERE (SELECT s.yes FROM sees_all s) AND (x.name_folded = a.folded OR x.claim = a.text) ${LIMIT}`,
     'c.id::text',
   ),

@@ -1,5 +1,5 @@
-import { statement } from '@workspace-graph/database';
-import { responsibilitiesOf, responsibilityJson, VISIBLE } from '../shared/projections.js';
+import { statement, VISIBLE } from '@workspace-graph/database';
+import { responsibilitiesOf, responsibilityJson } from '../shared/projections.js';
 
 /** Adds at the end. $1 id, $2 node, $3 its type, $4 title, $5 description. */
 export const INSERT_RESPONSIBILITY = statement(

@@ -1,6 +1,6 @@
 import type { ActorRef, HitKind, NodeType } from '@workspace-graph/contracts';
-import { statement } from '@workspace-graph/database';
-import { actorRef, SEEN_SETS, seen } from '../shared/projections.js';
+import { SEEN_SETS, seen, statement } from '@workspace-graph/database';
+import { actorRef } from '../shared/projections.js';
 
 /** Scores by which hits in names of nodes and actors come before each other. */
 const EXACT = 1_000;

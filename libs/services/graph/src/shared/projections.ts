@@ -1,20 +1,10 @@
 import { LIMITS } from '@workspace-graph/contracts';
+import { seen, VISIBLE } from '@workspace-graph/database';
 
 /**
  * SQL that builds the wire shapes of the contracts. Statements put these into `jsonb_build_object`, so that an answer
  * leaves the database as JSON. `$1` is always the caller's user and `$2` whether the caller sees everything.
  */
-
-/** The nodes that the caller may see; joins and EXISTS go through it and never through graph.node. */
-export const VISIBLE = 'graph.visible_node($1::uuid, $2::boolean)';
-
-/**
- * For statements that look at nodes in several places: `WITH ${SEEN_SETS}` works out once which access sets the caller
- * passes, and not at all where every node is open; `seen(alias)` is then the rule of graph.visible_node for that node.
- */
-export const SEEN_SETS = 'seen_sets AS MATERIALIZED (SELECT v.access_set_id FROM graph.user_access_set($1::uuid) v)';
-export const seen = (n: string): string =>
-  `(${n}.access_set_id IS NULL OR (SELECT $2::boolean) OR ${n}.access_set_id IN (SELECT s.access_set_id FROM seen_sets s))`;
 
 /** NodeRef of a row of nodes, ActorRef of a row of actors. */
 export const nodeRef = (alias: string): string =>
@@ -29,7 +19,7 @@ export const actorRef = (id: string): string =>
   `(SELECT json_build_object('id', a.id, 'type', a.type, 'name', a.name) FROM graph.actor a WHERE a.id = ${id})`;
 
 /** Name of a user by id. */
-export const userName = (id: string): string => `(SELECT u.name FROM identity."user" u WHERE u.id = ${id})`;
+export const userName = (id: string): string => `(SELECT u.name FROM identity.known_user u WHERE u.id = ${id})`;
 
 /** Key-value pairs of NodeSummary, to stand inside json_build_object of a statement with SEEN_SETS. */
 export const nodeSummaryFields = (n: string): string =>

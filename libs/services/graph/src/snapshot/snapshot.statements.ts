@@ -1,6 +1,5 @@
 import { Health, Lifecycle, NODE_TYPES, Relation, setPositions } from '@workspace-graph/contracts';
-import { commandStatement, statement } from '@workspace-graph/database';
-import { VISIBLE } from '../shared/projections.js';
+import { commandStatement, statement, VISIBLE, writable } from '@workspace-graph/database';
 import { UNDRAWN_ACTIONS } from './undrawn-actions.js';
 
 /** Place of a value in a list of the contract, -1 for none. */
@@ -68,7 +67,7 @@ export const UNCHANGED_SINCE = statement(
   `
   SELECT now.snapshot::text AS as_of,
     pg_snapshot_xmax(now.snapshot) >= pg_snapshot_xmax($1::pg_snapshot) AND NOT EXISTS (
-      SELECT FROM audit.entry a
+      SELECT FROM audit.trail a
       WHERE a.xid >= pg_snapshot_xmin($1::pg_snapshot) AND a.xid < pg_snapshot_xmax(now.snapshot)
         AND NOT pg_visible_in_snapshot(a.xid, $1::pg_snapshot)
         -- As in the predicate of entry_xid_idx.
@@ -87,8 +86,7 @@ export const SET_POSITIONS = commandStatement(
   ), writable AS MATERIALIZED (
     -- In the order of ids, so that two callers never wait for each other; a purge cannot pass in between.
     SELECT n.id FROM graph.node n
-    WHERE n.id IN (SELECT w.node_id FROM wanted w) AND ($2::boolean OR n.access_set_id IS NULL
-      OR n.access_set_id IN (SELECT v.access_set_id FROM graph.user_access_set($1::uuid) v WHERE v.access = 2))
+    WHERE n.id IN (SELECT w.node_id FROM wanted w) AND ${writable('n')}
     ORDER BY n.id FOR KEY SHARE
   ), saved AS (
     INSERT INTO graph.position AS p (node_id, x, y)

@@ -90,7 +90,7 @@ export const GROUP_USES = statement(
   'group.uses',
   `
   SELECT ARRAY(SELECT m.user_id FROM identity.membership m WHERE m.group_id = $1::uuid ORDER BY 1)::text[] AS member_ids,
-    ARRAY(SELECT s.node_id FROM graph.share s WHERE s.group_id = $1::uuid ORDER BY 1)::text[] AS node_ids`,
+    ARRAY(SELECT s.id FROM graph.shared_with_group($1::uuid) AS s(id) ORDER BY 1)::text[] AS node_ids`,
 );
 
 /** Which of the users $1 do not exist, with their places in the list. */
