@@ -1,12 +1,18 @@
-import { type ErrorBody, isErrorCode, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { type ErrorBody, isErrorCode, type JsonFacts, RawJson, ServiceError } from '@workspace-graph/contracts';
 import { internal, tooLarge } from './failures.js';
+
+/** What tells of an outcome beside its body. */
+export interface OutcomeHead {
+  readonly kind: 'json' | 'raw' | 'error' | 'declined';
+  /** Of text that must arrive unparsed. */
+  readonly facts?: JsonFacts;
+}
 
 /**
  * How one call ended, as it travels: the JSON text of an output, text that must arrive unparsed, or an error body;
  * `declined` is an error of this instance alone.
  */
-export interface Outcome {
-  readonly kind: 'json' | 'raw' | 'error' | 'declined';
+export interface Outcome extends OutcomeHead {
   /** Text, or its UTF-8 bytes as they arrived. */
   readonly body: string | Uint8Array;
 }
@@ -31,7 +37,9 @@ export function encode(what: 'request' | 'event', value: unknown, limitBytes: nu
 /** @throws ServiceError PAYLOAD_TOO_LARGE; TypeError for what JSON cannot hold */
 export function encodeOutput(output: unknown, limitBytes: number): Outcome {
   const outcome: Outcome =
-    output instanceof RawJson ? { kind: 'raw', body: output.source } : { kind: 'json', body: toText(output) };
+    output instanceof RawJson
+      ? { kind: 'raw', body: output.source, facts: output.facts }
+      : { kind: 'json', body: toText(output) };
   if (exceeds(outcome.body, limitBytes)) throw tooLarge('reply', limitBytes);
   return outcome;
 }
@@ -46,7 +54,7 @@ export function encodeError(error: ServiceError, requestId: string, limitBytes: 
 export function settle(outcome: Outcome): unknown {
   switch (outcome.kind) {
     case 'raw':
-      return new RawJson(outcome.body);
+      return new RawJson(outcome.body, outcome.facts);
     case 'json':
       return orInternal(() => fromText(textOf(outcome.body)));
     case 'error':

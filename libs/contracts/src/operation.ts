@@ -115,14 +115,30 @@ export type InputOf<Op extends Operation> = z.input<Op['input']>;
 export type ParsedInputOf<Op extends Operation> = z.output<Op['input']>;
 export type OutputOf<Op extends Operation> = z.output<Op['output']>;
 
+/** Members of an answer that surfaces need to know, told beside its text so that nobody looks for them in it. */
+export interface JsonFacts {
+  /** Of the record that is answered, or that the answer of a change holds. */
+  readonly version?: number;
+  /** Whether a change was carried out. */
+  readonly applied?: boolean;
+  /** Stands for what is answered, as a version does for a record. */
+  readonly token?: string;
+  /** Nothing has changed since the token that was asked about. */
+  readonly unchanged?: boolean;
+}
+
 /**
  * An answer that is JSON text already, such as one assembled by the database. Transports and surfaces pass it on as it
- * came, as text or as UTF-8 bytes, without parsing it. It must be a valid JSON value of the operation's output schema.
+ * came, as text or as UTF-8 bytes, without parsing it. It must be a valid JSON value of the operation's output schema,
+ * and its facts are what that text says.
  */
 export class RawJson {
   private decoded: string | undefined;
 
-  constructor(readonly source: string | Uint8Array) {}
+  constructor(
+    readonly source: string | Uint8Array,
+    readonly facts: JsonFacts = {},
+  ) {}
 
   get text(): string {
     if (typeof this.source === 'string') return this.source;

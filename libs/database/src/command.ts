@@ -4,13 +4,14 @@ import {
   type BusEventType,
   type Caller,
   type Envelope,
+  type JsonFacts,
   type Operation,
   RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import type pg from 'pg';
-import { type Database, inTransaction, STATEMENT_MS } from './database.js';
+import { type Database, inTransaction, type JsonRow, rawJsonOf, STATEMENT_MS } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 import type { Prisma } from './generated/client.js';
 import { type Statement, statement } from './statement.js';
@@ -78,6 +79,11 @@ export class SqlTransaction {
 
   async row<T>(sql: Statement, values: readonly unknown[] = []): Promise<T | null> {
     return (await this.rows<T>(sql, values))[0] ?? null;
+  }
+
+  /** As `Database.json`, within the transaction. */
+  async json(sql: Statement, values: readonly unknown[] = []): Promise<RawJson | null> {
+    return rawJsonOf(await this.row<JsonRow>(sql, values));
   }
 
   /** Number of rows changed. */
@@ -266,7 +272,7 @@ async function appliedOnce<R>(
  * @throws ServiceError CONFLICT for a reply that is not kept, and for another request under the same call id
  */
 async function findApplied(source: RowSource, context: CommandContext): Promise<RawJson | 'unseen' | null> {
-  const [row] = await source.rows<{ reply: string | null; same: boolean; seen: boolean }>(FIND_APPLIED, [
+  const [row] = await source.rows<AppliedCall>(FIND_APPLIED, [
     ...seenBy(context.caller),
     context.envelope.callId,
     requestHash(context),
@@ -275,7 +281,14 @@ async function findApplied(source: RowSource, context: CommandContext): Promise<
   if (!row.same) throw new ServiceError('CONFLICT', 'Another request was carried out under the id of this call.');
   if (!row.seen) return 'unseen';
   if (row.reply === null) throw notRepeated();
-  return new RawJson(row.reply);
+  return new RawJson(row.reply, row.facts);
+}
+
+interface AppliedCall extends Record<string, unknown> {
+  readonly reply: string | null;
+  readonly facts: JsonFacts;
+  readonly same: boolean;
+  readonly seen: boolean;
 }
 
 function notRepeated(): ServiceError {
@@ -298,10 +311,15 @@ const IDLE_SESSION_MS = 60_000;
 /** Until the session ends. */
 const LOCK_CALL = statement('command.lock_call', `SELECT pg_advisory_lock(7302, hashtext($1::text))`);
 
+/** As the first answer told them: of the record itself, or of the one that the answer of a change holds. */
+const FACTS_OF_REPLY = `
+  jsonb_strip_nulls(jsonb_build_object('applied', c.reply -> 'applied', 'version', coalesce(c.reply -> 'version', (
+    SELECT m.value -> 'version' FROM jsonb_path_query(c.reply, '$.*') AS m(value) WHERE jsonb_typeof(m.value) = 'object' AND m.value ? 'version' LIMIT 1))))`;
+
 const FIND_APPLIED = statement(
   'command.find_applied',
   `
-  SELECT c.reply::text AS reply, c.request_sha256 = $4::bytea AS same, NOT EXISTS (
+  SELECT c.reply::text AS reply, ${FACTS_OF_REPLY} AS facts, c.request_sha256 = $4::bytea AS same, NOT EXISTS (
     SELECT FROM unnest(c.rests_on) AS n(id) WHERE NOT EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id)
   ) AS seen
   FROM outbox.applied_call c WHERE c.call_id = $3`,
@@ -359,7 +377,7 @@ export function commandStatement(operation: string, work: string, refusal = 'NUL
     `
   WITH ${work},
   ${recordSql(RECORD_PARAMETERS)}
-  SELECT (SELECT c.reply::text FROM change c) AS json, ${refusal} AS refusal`,
+  SELECT (SELECT c.reply::text FROM change c) AS json, (SELECT (c.reply ->> 'version')::int FROM change c) AS version, ${refusal} AS refusal`,
   );
 }
 
@@ -372,7 +390,7 @@ export function runCommandStatement(
 ): Promise<RawJson> {
   const { envelope, caller, operation } = context;
   return appliedOnce(database, context, async () => {
-    const row = await database.row<{ json: string | null; refusal: string | null }>(command, [
+    const row = await database.row<JsonRow & { refusal: string | null }>(command, [
       ...seenBy(caller),
       caller.via === 'system' ? null : caller.user_id,
       caller.via,
@@ -384,7 +402,8 @@ export function runCommandStatement(
       newId(),
       ...work.values,
     ]);
-    if (row?.json == null) throw work.refuse?.(row?.refusal ?? null) ?? new Error(`${operation.name} answered nothing`);
-    return new RawJson(row.json);
+    const reply = rawJsonOf(row);
+    if (!reply) throw work.refuse?.(row?.refusal ?? null) ?? new Error(`${operation.name} answered nothing`);
+    return reply;
   });
 }

@@ -18,6 +18,17 @@ export interface DatabaseOptions {
 
 type Row = Record<string, unknown>;
 
+/** A row of a statement that answers JSON. */
+export interface JsonRow extends Row {
+  readonly json: string | null;
+  readonly version?: number | null;
+}
+
+export function rawJsonOf(row: JsonRow | null): RawJson | null {
+  if (row?.json == null) return null;
+  return new RawJson(row.json, row.version == null ? {} : { version: row.version });
+}
+
 /** A statement that takes longer is given up, unless its transaction says otherwise. */
 export const STATEMENT_MS = 30_000;
 /** A transaction whose process has vanished without a word lets go of its locks after this time. */
@@ -77,10 +88,12 @@ export class Database {
     return (await this.rows<T>(statement, values))[0] ?? null;
   }
 
-  /** The text of column `json` of the first row, passed on unparsed; null without a row or value. Cast it to text. */
+  /**
+   * The text of column `json` of the first row, passed on unparsed; null without a row or value. Cast it to text. A
+   * record's version stands beside it, in the column `version`.
+   */
   async json(statement: Statement, values: readonly unknown[] = []): Promise<RawJson | null> {
-    const row = await this.row<{ json: string | null }>(statement, values);
-    return row?.json == null ? null : new RawJson(row.json);
+    return rawJsonOf(await this.row<JsonRow>(statement, values));
   }
 
   /**

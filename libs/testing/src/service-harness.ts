@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { INestMicroservice, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -60,7 +61,7 @@ export async function startServices(
   const dispatch = async (operation: Operation, input: unknown, caller: Caller, callId: string): Promise<unknown> => {
     const envelope = { callId, requestId: callId, caller };
     const reply = await registry.dispatch(operation, input, { envelope, signal: new AbortController().signal });
-    return reply instanceof RawJson ? reply.parse() : reply;
+    return reply instanceof RawJson ? parseWithFacts(operation, reply) : reply;
   };
   const close = async (): Promise<void> => {
     await module.close();
@@ -87,4 +88,23 @@ export async function startServices(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+const FACTS = ['version', 'applied', 'token', 'unchanged'] as const;
+
+/** What is told beside an answer must be what the answer says: of the record itself, or of the one that a change answers. */
+function parseWithFacts({ name }: Operation, reply: RawJson): unknown {
+  const answer: unknown = reply.parse();
+  const told = Object.fromEntries(FACTS.map((fact) => [fact, memberOf(answer, fact)]));
+  if (typeof told['applied'] === 'boolean')
+    told['version'] = Object.values(answer as object)
+      .map((record) => memberOf(record, 'version'))
+      .find(Number.isInteger);
+  if (!isDeepStrictEqual({ ...Object.fromEntries(FACTS.map((fact) => [fact, undefined])), ...reply.facts }, told))
+    throw new Error(`${name} tells ${JSON.stringify(reply.facts)} of an answer that says ${JSON.stringify(told)}`);
+  return answer;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -53,6 +53,16 @@ export function callScenarios(stage: () => Stage): void {
     expect((answer as RawJson).text).toBe(text);
   });
 
+  it.each([
+    ['of a few bytes', 1],
+    ['of megabytes', 3_000_000],
+  ])('hands on what is told beside RawJson %s', async (_what, length) => {
+    const facts = { version: 7, applied: true, token: 'ř "\r\n"', unchanged: false };
+    await stage().server((input) => new RawJson('"x"'.padEnd(length), (input as { bare: boolean }).bare ? {} : facts));
+    expect(((await stage().ask({ bare: false })) as RawJson).facts).toEqual(facts);
+    expect(((await stage().ask({ bare: true })) as RawJson).facts).toEqual({});
+  });
+
   it('gives the handler the envelope of the call', async () => {
     const seen: CallContext[] = [];
     await stage().server((_input, context) => void seen.push(context));

@@ -1,6 +1,6 @@
 import { type MsgHdrs, MsgHdrsImpl } from '@nats-io/transport-node';
-import { Caller, type Envelope, OWNERS, type Owner } from '@workspace-graph/contracts';
-import type { Outcome } from '../codec.js';
+import { Caller, type Envelope, type JsonFacts, OWNERS, type Owner } from '@workspace-graph/contracts';
+import type { OutcomeHead } from '../codec.js';
 import { internal, isPrintable } from '../failures.js';
 import { type InstanceAddress, isToken } from './subjects.js';
 
@@ -10,6 +10,7 @@ const CALLER = 'svc-caller';
 const TIMEOUT = 'svc-timeout-ms';
 const TRACE = 'traceparent';
 const KIND = 'svc-kind';
+const FACTS = 'svc-facts';
 const PART = 'svc-part';
 const FROM = 'svc-from';
 const EVENT = 'svc-event';
@@ -68,21 +69,27 @@ function readCaller(text: string): Caller {
 
 /** A message on a caller's inbox. */
 export type Reply =
-  | { readonly kind: 'whole'; readonly outcome: Outcome['kind'] }
+  | { readonly kind: 'whole'; readonly outcome: OutcomeHead }
   | { readonly kind: 'alive' }
   | { readonly kind: 'nobody' }
   | { readonly kind: 'here' | 'declined'; readonly from: InstanceAddress }
   | {
       readonly kind: 'part';
-      readonly outcome: Outcome['kind'];
+      readonly outcome: OutcomeHead;
       readonly index: number;
       readonly count: number;
       readonly from: InstanceAddress;
     };
 
 /** A plain output has no headers at all: most replies cost one message of just their JSON. */
-export function outcomeHeaders(kind: Outcome['kind']): MsgHdrs | undefined {
-  return kind === 'json' ? undefined : headersOf({ [KIND]: kind });
+export function outcomeHeaders(outcome: OutcomeHead): MsgHdrs | undefined {
+  return outcome.kind === 'json' ? undefined : headersOf(fieldsOf(outcome));
+}
+
+/** Escaped, as headers hold no line breaks. */
+function fieldsOf({ kind, facts = {} }: OutcomeHead): Record<string, string> {
+  const isPlain = Object.keys(facts).length === 0;
+  return { [KIND]: kind, ...(isPlain ? {} : { [FACTS]: Buffer.from(JSON.stringify(facts)).toString('base64url') }) };
 }
 
 /** Of a reply that tells something of the instance: it works, it would take a call, it declines one. */
@@ -91,28 +98,38 @@ export function instanceHeaders(kind: 'alive' | 'here' | 'declined', from: Insta
 }
 
 export function partHeaders(
-  kind: Outcome['kind'],
+  outcome: OutcomeHead,
   place: { index: number; count: number },
   from: InstanceAddress,
 ): MsgHdrs {
-  return headersOf({ [KIND]: kind, [PART]: `${place.index}/${place.count}`, [FROM]: `${from.owner}.${from.id}` });
+  return headersOf({
+    ...fieldsOf(outcome),
+    [PART]: `${place.index}/${place.count}`,
+    [FROM]: `${from.owner}.${from.id}`,
+  });
 }
 
 /** @throws Error for a message that no instance of ours sends */
 export function readReply(headers: MsgHdrs | undefined): Reply {
-  if (!headers) return { kind: 'whole', outcome: 'json' };
+  if (!headers) return { kind: 'whole', outcome: { kind: 'json' } };
   if (headers.code === 503) return { kind: 'nobody' };
   const kind = headers.get(KIND);
   if (kind === 'alive') return { kind };
   const part = headers.get(PART);
   if (kind === 'here' || (kind === 'declined' && part === '')) return { kind, from: readAddress(headers.get(FROM)) };
   if (!isOutcomeKind(kind)) throw new Error(`a reply of unknown kind: ${kind}`);
+  const outcome: OutcomeHead = { kind, facts: readFacts(headers.get(FACTS)) };
   return part === ''
-    ? { kind: 'whole', outcome: kind }
-    : { kind: 'part', outcome: kind, ...readPart(part), from: readAddress(headers.get(FROM)) };
+    ? { kind: 'whole', outcome }
+    : { kind: 'part', outcome, ...readPart(part), from: readAddress(headers.get(FROM)) };
 }
 
-function isOutcomeKind(kind: string): kind is Outcome['kind'] {
+/** None of an instance that does not tell them. */
+function readFacts(text: string): JsonFacts {
+  return text === '' ? {} : (JSON.parse(Buffer.from(text, 'base64url').toString()) as JsonFacts);
+}
+
+function isOutcomeKind(kind: string): kind is OutcomeHead['kind'] {
   return kind === 'json' || kind === 'raw' || kind === 'error' || kind === 'declined';
 }
 

@@ -1,5 +1,5 @@
 import type { Dispatch } from '../bus.js';
-import type { Outcome } from '../codec.js';
+import type { Outcome, OutcomeHead } from '../codec.js';
 import type { Run } from '../run.js';
 import { instanceHeaders, outcomeHeaders, partHeaders } from './headers.js';
 import { PROTOCOL } from './options.js';
@@ -49,7 +49,7 @@ export class IncomingCall {
     if (!this.host.link.connected) await this.host.link.whenUp(this.run.remainingMs());
     if (this.run.signal.aborted) return;
     const bytes = typeof outcome.body === 'string' ? Buffer.from(outcome.body) : outcome.body;
-    await Promise.all([...this.replyTo].map((replyTo) => this.send(replyTo, outcome.kind, bytes)));
+    await Promise.all([...this.replyTo].map((replyTo) => this.send(replyTo, outcome, bytes)));
   }
 
   /** What the receiver has of the parts, or that it wants no more. */
@@ -83,14 +83,15 @@ export class IncomingCall {
     this.timer = setTimeout(() => this.showLife(), PROTOCOL.signEveryMs);
   }
 
-  private async send(replyTo: string, kind: Outcome['kind'], bytes: Uint8Array): Promise<void> {
+  private async send(replyTo: string, outcome: OutcomeHead, bytes: Uint8Array): Promise<void> {
     if (bytes.length <= this.host.wholeBytes) {
-      const headers = kind === 'declined' ? instanceHeaders(kind, this.from) : outcomeHeaders(kind);
+      const { kind } = outcome;
+      const headers = kind === 'declined' ? instanceHeaders(kind, this.from) : outcomeHeaders(outcome);
       this.host.link.publish(replyTo, bytes, { headers });
       return;
     }
     const transfer = new Transfer(bytes, this.host.partBytes, (part, place) =>
-      this.host.link.publish(replyTo, part, { headers: partHeaders(kind, place, this.from) }),
+      this.host.link.publish(replyTo, part, { headers: partHeaders(outcome, place, this.from) }),
     );
     this.transfers.set(replyTo.slice(replyTo.lastIndexOf('.') + 1), transfer);
     const stop = (): void => transfer.stop();

@@ -142,7 +142,7 @@ export class NatsServing implements Serving {
         requestId,
         Number.POSITIVE_INFINITY,
       );
-      this.host.link.publish(message.reply ?? '', outcome.body, { headers: outcomeHeaders(outcome.kind) });
+      this.host.link.publish(message.reply ?? '', outcome.body, { headers: outcomeHeaders(outcome) });
       return undefined;
     }
   }

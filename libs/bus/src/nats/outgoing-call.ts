@@ -111,7 +111,7 @@ export class OutgoingCall {
     const reply = readReply(message.headers);
     switch (reply.kind) {
       case 'whole':
-        return this.finish({ kind: reply.outcome, body: message.data });
+        return this.finish({ ...reply.outcome, body: message.data });
       case 'alive':
         return this.acknowledged(PROTOCOL.silenceMs);
       case 'nobody':
@@ -196,7 +196,7 @@ export class OutgoingCall {
   private receivePart(token: string, data: Uint8Array, part: Extract<Reply, { kind: 'part' }>): void {
     const parts = this.attempts.get(token)?.parts ?? new Assembly();
     const state = parts.add(data, part.index, part.count);
-    if (state === 'complete') return this.finish({ kind: part.outcome, body: parts.bytes() });
+    if (state === 'complete') return this.finish({ ...part.outcome, body: parts.bytes() });
     if (state === 'broken') return this.startOver(token);
     this.host.tell(SUBJECTS.flow(part.from, token), String(parts.received));
     this.acknowledged(PROTOCOL.partSilenceMs);

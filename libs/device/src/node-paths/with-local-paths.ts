@@ -12,8 +12,6 @@ import type { LocalPaths } from './local-paths.js';
 
 /** Of a path, in which names of people's own making stand between slashes. */
 const CHARACTERS_OF_A_TOKEN = 3;
-/** How the graph ends the text of a node: the device alone knows the folder. */
-const NODE_END = /"local_path"\s?:\s?null\}\s*$/;
 
 /**
  * The bus as the surfaces of a device see it: nodes that are read tell the folder of their mirror here. Every other
@@ -55,9 +53,7 @@ interface Asked {
 
 async function nodeWithPath(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
   const path = await pathOf(asRecord(input)['node_id'], envelope, paths);
-  if (path === null) return reply;
-  if (!(reply instanceof RawJson)) return { ...asRecord(reply), local_path: path };
-  return new RawJson(reply.text.replace(NODE_END, () => `"local_path" : ${JSON.stringify(path)}}`));
+  return path === null ? reply : { ...parsed(reply), local_path: path };
 }
 
 async function contextWithPath(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
@@ -67,15 +63,14 @@ async function contextWithPath(reply: unknown, { input, envelope, paths }: Asked
 }
 
 function withPath(reply: unknown, path: string): unknown {
-  const isRaw = reply instanceof RawJson;
-  const { estimated_tokens: tokens, node, ...rest } = asRecord(isRaw ? reply.parse() : reply);
+  const { estimated_tokens: tokens, node, ...rest } = parsed(reply);
   const more = Math.ceil(path.length / CHARACTERS_OF_A_TOKEN);
-  const filled = {
-    ...rest,
-    estimated_tokens: Number(tokens) + more,
-    node: { ...asRecord(node), local_path: path },
-  };
-  return isRaw ? new RawJson(JSON.stringify(filled)) : filled;
+  return { ...rest, estimated_tokens: Number(tokens) + more, node: { ...asRecord(node), local_path: path } };
+}
+
+/** Only what has a folder here is parsed. */
+function parsed(reply: unknown): Readonly<Record<string, unknown>> {
+  return asRecord(reply instanceof RawJson ? reply.parse() : reply);
 }
 
 async function pathOf(nodeId: unknown, envelope: Envelope, paths: Paths): Promise<string | null> {

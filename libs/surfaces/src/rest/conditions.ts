@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
-import { type ObjectSchema, type Operation, RawJson, validationFailed } from '@workspace-graph/contracts';
+import {
+  type JsonFacts,
+  type ObjectSchema,
+  type Operation,
+  RawJson,
+  validationFailed,
+} from '@workspace-graph/contracts';
 import { z } from 'zod';
-import { readMember } from './json-member.js';
 
 /** A version, and in the answer of a reading the hash of that answer, which nobody need know for a change. */
 const VERSION_TAG = /^(?:W\/)?"([1-9]\d{0,14})(?:\.[\w-]+)?"$/;
@@ -10,6 +15,9 @@ const HASH_LENGTH = 16;
 const TAG_CHARACTERS = /^[\x21\x23-\x7e]*$/;
 const MAX_TAG_LENGTH = 200;
 
+/** Where in an answer one of its facts is. Of text they are told beside it. */
+export type FactPath = readonly [...record: string[], fact: keyof JsonFacts];
+
 /** How a route takes part in conditional requests; computed once. */
 export interface Conditions {
   /** If-Match becomes `expected_version`. */
@@ -17,7 +25,7 @@ export interface Conditions {
   /** If-None-Match becomes `if_none_match`, and an unchanged answer is 304. */
   readonly takesTag: boolean;
   /** Where in the answer the ETag is. */
-  readonly tagPath: readonly string[] | undefined;
+  readonly tagPath: FactPath | undefined;
 }
 
 export function conditionsOf({ input, output }: Operation): Conditions {
@@ -67,30 +75,23 @@ export function tagOfReading(version: string, json: string | Uint8Array): string
 }
 
 /** The ETag of an answer. */
-export function tagOf(reply: unknown, path: readonly string[]): string | undefined {
-  const value = memberOf(reply, path);
+export function tagOf(reply: unknown, path: FactPath): string | undefined {
+  const value = factOf(reply, path);
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && TAG_CHARACTERS.test(text) ? `"${text}"` : undefined;
 }
 
-/** A scalar of an answer, wherever it came from. */
-export function memberOf(reply: unknown, path: readonly string[]): unknown {
-  if (reply instanceof RawJson) return readMemberOf(reply, path);
+/** A fact of an answer, wherever it came from. */
+export function factOf(reply: unknown, path: FactPath): unknown {
+  if (reply instanceof RawJson) return reply.facts[path.at(-1) as keyof JsonFacts];
   return path.reduce<unknown>(
     (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
     reply,
   );
 }
 
-/** What is looked for is ASCII, and so is what JSON is built of: bytes need no decoding for it. */
-function readMemberOf({ source }: RawJson, path: readonly string[]): unknown {
-  if (typeof source === 'string') return readMember(source, path);
-  const { buffer, byteOffset, byteLength } = source;
-  return readMember(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'), path);
-}
-
 /** A record carries its version itself; the answer of a change carries the record. */
-function versionPath(output: z.ZodType): readonly string[] | undefined {
+function versionPath(output: z.ZodType): FactPath | undefined {
   const shape = shapeOf(output);
   if (!shape) return undefined;
   if ('version' in shape) return ['version'];

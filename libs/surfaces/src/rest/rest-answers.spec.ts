@@ -19,7 +19,7 @@ describe('a REST route', () => {
   describe('answers', () => {
     it.each(['text', 'bytes'])('%s from the service byte for byte', async (form) => {
       const text = '{ "id" : "ž", "version": 3, "n": 1.0,\n "x": [ ] }';
-      rest.answer = () => new RawJson(form === 'text' ? text : Buffer.from(text));
+      rest.answer = () => new RawJson(form === 'text' ? text : Buffer.from(text), { version: 3 });
       const response = await send('GET', NODE);
 
       expect(await response.text()).toBe(text);
@@ -32,7 +32,7 @@ describe('a REST route', () => {
       ['PATCH', NODE, { applied: true }, 200],
       ['POST', '/edges', { applied: true, preview: null, edge: {} }, 201],
       ['POST', '/edges', { applied: false, preview: {}, edge: null }, 200],
-      ['POST', '/edges', new RawJson('{"preview":{"applied":true}, "applied": false}'), 200],
+      ['POST', '/edges', new RawJson('{"preview":{"applied":true}, "applied": false}', { applied: false }), 200],
     ])('%s %s %j with the status %#', async (method, path, result, status) => {
       rest.answer = () => result;
 
@@ -60,7 +60,7 @@ describe('a REST route', () => {
       { what: 'a record', result: { id: 'x', version: 7 }, tag: '"7.HASH"' },
       {
         what: 'a record as text',
-        result: new RawJson('{"recent_events":[{"version":1}],"name":"\\"version\\":2","version" : 7}'),
+        result: new RawJson('{"recent_events":[{"version":1}],"name":"\\"version\\":2","version" : 7}', { version: 7 }),
         tag: '"7.HASH"',
       },
       {
@@ -72,7 +72,10 @@ describe('a REST route', () => {
       {
         what: 'a changed record as text',
         asked: `PATCH ${NODE}`,
-        result: new RawJson('{"applied":true,"preview":null,"node":{"edges":{"version":1},"version":8}}'),
+        result: new RawJson('{"applied":true,"preview":null,"node":{"edges":{"version":1},"version":8}}', {
+          applied: true,
+          version: 8,
+        }),
         tag: '"8"',
       },
       { what: 'the graph', asked: 'GET /graph', result: { token: 'abc', full: true }, tag: '"abc"' },
@@ -98,7 +101,7 @@ describe('a REST route', () => {
     });
 
     it('with 304 for an unchanged graph, which names its token', async () => {
-      rest.answer = () => new RawJson('{"token":"abc","unchanged":true}');
+      rest.answer = () => new RawJson('{"token":"abc","unchanged":true}', { token: 'abc', unchanged: true });
       const response = await send('GET', '/graph', undefined, { 'if-none-match': 'W/"abc"' });
 
       expect(calls[0]?.input).toEqual({ if_none_match: 'abc' });
@@ -106,7 +109,7 @@ describe('a REST route', () => {
     });
 
     describe('with 304 for a record that If-None-Match names [edge.rest.not-modified]', () => {
-      const record = new RawJson('{"id":"x","version":7,"edges":[1]}');
+      const record = new RawJson('{"id":"x","version":7,"edges":[1]}', { version: 7 });
       const ask = async (header: string) => {
         const response = await send('GET', NODE, undefined, { 'if-none-match': header });
         return [response.status, await response.text()];
@@ -131,7 +134,7 @@ describe('a REST route', () => {
       });
 
       it('and not when something beside the record has changed, which its version does not tell', async () => {
-        rest.answer = () => new RawJson('{"id":"x","version":7,"edges":[1,2]}');
+        rest.answer = () => new RawJson('{"id":"x","version":7,"edges":[1,2]}', { version: 7 });
 
         expect((await ask(tag))[0]).toBe(200);
       });
@@ -150,7 +153,7 @@ describe('a REST route', () => {
     });
 
     it('with a weak ETag for what is compressed, since its bytes are others', async () => {
-      rest.answer = () => new RawJson(JSON.stringify({ version: 7, text: 'x'.repeat(5_000) }));
+      rest.answer = () => new RawJson(JSON.stringify({ version: 7, text: 'x'.repeat(5_000) }), { version: 7 });
       const tagFor = async (encoding: string) =>
         (await send('GET', NODE, undefined, { 'accept-encoding': encoding })).headers.get('etag');
       const [plain, gzip, br] = [await tagFor('identity'), await tagFor('gzip'), await tagFor('br')];

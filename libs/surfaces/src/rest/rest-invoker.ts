@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf } from '../edge/admission.js';
 import { callIdOf } from './call-id.js';
 import { COMPRESS_FROM_BYTES, chooseEncoding, compress, STREAM_FROM_CHARACTERS, streamOf } from './compression.js';
-import { memberOf, tagAsked, tagMatched, tagOf, tagOfReading, versionAsked, weakTag } from './conditions.js';
+import { factOf, tagAsked, tagMatched, tagOf, tagOfReading, versionAsked, weakTag } from './conditions.js';
 import { OperationCalls } from './operation-calls.js';
 import { coerceQuery } from './query-coercion.js';
 import type { RoutePlan } from './route-plan.js';
@@ -67,9 +67,9 @@ async function sendResult(plan: RoutePlan, result: unknown, reply: FastifyReply)
   if (tag !== undefined) {
     const matched = operation.readOnly ? tagMatched(reply.request.headers['if-none-match'], tag) : undefined;
     reply.header('etag', matched ?? tag);
-    if (matched !== undefined || memberOf(result, ['unchanged']) === true) return sendNotModified(reply);
+    if (matched !== undefined || factOf(result, ['unchanged']) === true) return sendNotModified(reply);
   }
-  const onlyPreviewed = mayOnlyPreview && memberOf(result, ['applied']) === false;
+  const onlyPreviewed = mayOnlyPreview && factOf(result, ['applied']) === false;
   reply.code(onlyPreviewed ? OK : status);
   await sendJson(reply, json);
 }

@@ -1,6 +1,7 @@
 import {
   type ErrorCode,
   type InputOf,
+  type JsonFacts,
   type Operation,
   RawJson,
   REFERENCE_NOT_FOUND,
@@ -39,7 +40,7 @@ export function fakeServices(seed: number): Dispatched {
     const prepared = answers.get(operation.name) ?? prepare(document, operation, seed);
     answers.set(operation.name, prepared);
     const answer = prepared[count % prepared.length];
-    return count % 2 === 0 ? answer : new RawJson(JSON.stringify(answer));
+    return count % 2 === 0 ? answer : new RawJson(JSON.stringify(answer), { ...(answer as JsonFacts) });
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ParsedInputOf, RawJson, type setAccess, type Visibility } from '@workspace-graph/contracts';
+import type { ParsedInputOf, RawJson, setAccess, Visibility } from '@workspace-graph/contracts';
 import { changedFields, type Transaction } from '@workspace-graph/database';
 import type { NodeRow } from '../nodes/node.repository.js';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
@@ -15,9 +15,9 @@ export interface OwnSetting {
 
 /** NodeAccess of a node that the caller sees. */
 export async function readAccess(tx: Transaction, nodeId: string): Promise<RawJson> {
-  const row = await tx.row<{ json: string }>(NODE_ACCESS, [...seenBy(tx.context.caller), nodeId]);
-  if (!row) throw nodeNotFound(nodeId);
-  return new RawJson(row.json);
+  const access = await tx.json(NODE_ACCESS, [...seenBy(tx.context.caller), nodeId]);
+  if (!access) throw nodeNotFound(nodeId);
+  return access;
 }
 
 /** Own setting of a locked node. */

@@ -19,7 +19,7 @@ export const NODE_ACCESS = statement(
     'effective', coalesce((
       SELECT json_agg(json_build_object('node', ${nodeRef('g')}, 'visibility', g.visibility, 'recipients', ${recipientsOf('g.id')}) ORDER BY g.name_folded, g.id)
       FROM graph.access_set_gate sg JOIN graph.node g ON g.id = sg.gate_id WHERE sg.access_set_id = n.access_set_id), '[]')
-  )::text AS json
+  )::text AS json, n.version
   FROM ${VISIBLE} n WHERE n.id = $3::uuid`,
 );
 

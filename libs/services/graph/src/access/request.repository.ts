@@ -1,4 +1,4 @@
-import { type AccessLevel, type AccessRequest, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { type AccessLevel, type AccessRequest, type RawJson, ServiceError } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { authorOf } from '../shared/caller.js';
 import { DECIDE_REQUEST, REQUEST_BY_ID, REQUEST_FOR_CHANGE } from './request.statements.js';
@@ -23,9 +23,9 @@ export function requestNotFound(id: string): ServiceError {
 }
 
 export async function readRequest(tx: Transaction, id: string): Promise<RawJson> {
-  const row = await tx.row<{ json: string }>(REQUEST_BY_ID, [id]);
-  if (!row) throw requestNotFound(id);
-  return new RawJson(row.json);
+  const request = await tx.json(REQUEST_BY_ID, [id]);
+  if (!request) throw requestNotFound(id);
+  return request;
 }
 
 /** Locks a request that is still to be decided; with `ofUser` only one of that user. */

@@ -1,4 +1,4 @@
-import { type Actor, type ActorType, RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { type Actor, type ActorType, type RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { type SqlTransaction, statement } from '@workspace-graph/database';
 import { ACTOR, ACTOR_OF_USER, HOLD_USER } from './actor.statements.js';
 
@@ -18,9 +18,9 @@ export function actorNotFound(actorId: string): ServiceError {
 
 /** The Actor as get_actor answers it, seen from inside a change. */
 export async function readActor(tx: SqlTransaction, actorId: string): Promise<RawJson> {
-  const row = await tx.row<{ json: string }>(ACTOR, [actorId]);
-  if (!row) throw actorNotFound(actorId);
-  return new RawJson(row.json);
+  const actor = await tx.json(ACTOR, [actorId]);
+  if (!actor) throw actorNotFound(actorId);
+  return actor;
 }
 
 /**

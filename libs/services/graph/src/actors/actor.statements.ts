@@ -14,7 +14,7 @@ const actorJson = `json_build_object('id', a.id, 'type', a.type, 'name', a.name,
 /** $1 actor. */
 export const ACTOR = statement(
   'actor.by_id',
-  `SELECT ${actorJson}::text AS json FROM graph.actor a WHERE a.id = $1::uuid`,
+  `SELECT ${actorJson}::text AS json, a.version FROM graph.actor a WHERE a.id = $1::uuid`,
 );
 
 /** The actor that a user is tied to. $1 user. */

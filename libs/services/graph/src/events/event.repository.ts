@@ -1,4 +1,4 @@
-import { type Caller, type EventKind, type EventStatus, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { type Caller, type EventKind, type EventStatus, type RawJson, ServiceError } from '@workspace-graph/contracts';
 import type { Database, SqlTransaction } from '@workspace-graph/database';
 import { allowsEventChange, type EventChange } from '@workspace-graph/domain';
 import { nodeIsReadOnly, seenBy } from '../shared/caller.js';
@@ -32,9 +32,9 @@ export async function getEvent(database: Database, eventId: string, caller: Call
 
 /** The event as get_event answers it, seen from inside a change. */
 export async function readEvent(tx: SqlTransaction, eventId: string): Promise<RawJson> {
-  const row = await tx.row<{ json: string }>(EVENT, [...seenBy(tx.context.caller), eventId]);
-  if (!row) throw eventNotFound(eventId);
-  return new RawJson(row.json);
+  const event = await tx.json(EVENT, [...seenBy(tx.context.caller), eventId]);
+  if (!event) throw eventNotFound(eventId);
+  return event;
 }
 
 /**

@@ -10,14 +10,14 @@ export const EVENT_CURSOR = cursorOf<[string, string]>('list_events', z.tuple([T
 export const EVENT = statement(
   'event.one',
   `
-  SELECT ${eventJson('e')}::text AS json FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
+  SELECT ${eventJson('e')}::text AS json, e.version FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
 );
 
 /** The same with what its node goes by. */
 export const EVENT_WITH_NODE = statement(
   'event.one_with_node',
   `
-  SELECT ${listedEventJson('e')}::text AS json FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
+  SELECT ${listedEventJson('e')}::text AS json, e.version FROM graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id WHERE e.id = $3::uuid`,
 );
 
 /** What an answer is made of. */

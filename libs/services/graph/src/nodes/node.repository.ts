@@ -4,7 +4,7 @@ import {
   type NodeRef,
   type NodeStatus,
   type NodeType,
-  RawJson,
+  type RawJson,
   ServiceError,
   type Visibility,
 } from '@workspace-graph/contracts';
@@ -34,10 +34,10 @@ export interface NodeRow {
 
 /** The whole Node as get_node answers it, seen from inside a change. */
 export async function readNode(tx: SqlTransaction, nodeId: string): Promise<RawJson> {
-  const row = await tx.row<{ json: string }>(NODE_DETAIL, [...seenBy(tx.context.caller), nodeId]);
-  if (!row) throw nodeNotFound(nodeId);
+  const node = await tx.json(NODE_DETAIL, [...seenBy(tx.context.caller), nodeId]);
+  if (!node) throw nodeNotFound(nodeId);
   tx.restOn(nodeId);
-  return new RawJson(row.json);
+  return node;
 }
 
 /** Locks a visible node against other changes, or for removal also against new references, until the end of the transaction. */

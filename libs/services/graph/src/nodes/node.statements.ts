@@ -28,12 +28,7 @@ const edgesOf = (direction: 'outgoing' | 'incoming'): string => {
 const gates = (fields: string): string =>
   `(SELECT ${fields} FROM graph.access_set_gate sg JOIN graph.node g ON g.id = sg.gate_id WHERE sg.access_set_id = n.access_set_id)`;
 
-/**
- * The Node of one visible node as JSON text, for a statement with SEEN_SETS; no row when it is absent or hidden. The text
- * ends with `"local_path" : null}`: the device that answers puts the folder of its mirror there without parsing the rest.
- * $1 user, $2 sees all, $3 node.
- */
-export const NODE_JSON = `
+const nodeJson = (columns: string): string => `
   SELECT json_build_object(${nodeSummaryFields('n')},
     'description', n.description, 'goal', n.goal, 'sync_key', n.sync_key,
     'health_report', CASE WHEN n.health IS NOT NULL THEN json_build_object(
@@ -59,11 +54,17 @@ export const NODE_JSON = `
         'level', CASE ${levelOf('n')} WHEN 2 THEN 'write' ELSE 'read' END) END,
     'files', ${filesOf('n.id')},
     'local_path', NULL
-  )::text AS json
+  )::text AS json${columns}
   FROM graph.node n WHERE n.id = $3::uuid AND ${seen('n')}`;
 
-/** The whole Node answer of one visible node. $1 user, $2 sees all, $3 node. */
-export const NODE_DETAIL = statement('node.detail', `WITH ${SEEN_SETS} ${NODE_JSON}`);
+/**
+ * The Node of one visible node as JSON text, for a statement with SEEN_SETS; no row when it is absent or hidden.
+ * $1 user, $2 sees all, $3 node.
+ */
+export const NODE_JSON = nodeJson('');
+
+/** The whole Node answer of one visible node, and its version. $1 user, $2 sees all, $3 node. */
+export const NODE_DETAIL = statement('node.detail', `WITH ${SEEN_SETS} ${nodeJson(', n.version')}`);
 
 const lockedNode = (lock: string): string => `
   SELECT n.id, n.type, n.name, n.description, n.goal, n.lifecycle, n.lifecycle_before_archive, n.status, n.health, n.health_note,

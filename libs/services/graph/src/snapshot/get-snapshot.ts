@@ -26,7 +26,7 @@ export async function getSnapshot(
   const earlier = input.since === undefined ? undefined : memory.given(caller, input.since);
   const current = remembered ?? (await memory.turns.take(() => readInTurn(database, memory, input, caller)));
   if (names(input.if_none_match, current.token)) return { token: current.token, unchanged: true };
-  return new RawJson(earlier ? shortest(earlier, current) : fullAnswer(current));
+  return new RawJson(earlier ? shortest(earlier, current) : fullAnswer(current), { token: current.token });
 }
 
 /** The token last shown to this caller if nothing has changed since, as the database knows at this moment. */

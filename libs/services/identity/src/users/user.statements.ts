@@ -20,7 +20,7 @@ export const USER_BY_ID = statement(
 /** The same as text. */
 export const USER_JSON = statement(
   'user.json',
-  `SELECT ${USER}::text AS json FROM identity."user" u WHERE u.id = $1::uuid`,
+  `SELECT ${USER}::text AS json, u.version FROM identity."user" u WHERE u.id = $1::uuid`,
 );
 
 /** Sort key of a list of users: folded name and id. */
