@@ -10,7 +10,7 @@ import {
   REFRESH,
   REGRANT,
 } from './access-change.statements.js';
-import { type SqlTransaction, UnconfirmedChange } from './command.js';
+import { type Transaction, UnconfirmedChange } from './command.js';
 
 export interface AccessChangeOptions {
   /** The caller has seen the preview and wants the change. */
@@ -39,7 +39,7 @@ export interface AccessChangeResult<R> {
  * `unconfirmed(preview, result)` is the command's reply.
  */
 export async function changeAccess<R>(
-  tx: SqlTransaction,
+  tx: Transaction,
   options: AccessChangeOptions,
   change: () => Promise<AccessEffect<R>>,
   unconfirmed: (preview: AccessPreview, result: R) => unknown,
@@ -63,17 +63,17 @@ export function nameable(nodeIds: readonly string[]): string[] {
 }
 
 /** Serialises with everything that moves access. Taken before any row lock by whatever may move it. */
-export async function lockAccess(tx: SqlTransaction): Promise<void> {
+export async function lockAccess(tx: Transaction): Promise<void> {
   await tx.execute(LOCK);
 }
 
 /** Keeps everybody's access as it is until the end of a transaction that does not move it itself and never calls `lockAccess`. */
-export async function holdAccess(tx: SqlTransaction): Promise<void> {
+export async function holdAccess(tx: Transaction): Promise<void> {
   await tx.execute(HOLD);
 }
 
 /** Recomputes access after a change that nobody can gain by, such as a new node. */
-export async function refreshAccess(tx: SqlTransaction, nodeIds: readonly string[]): Promise<void> {
+export async function refreshAccess(tx: Transaction, nodeIds: readonly string[]): Promise<void> {
   if (nodeIds.length > 0) await tx.execute(REFRESH, [nodeIds]);
 }
 
@@ -85,7 +85,7 @@ interface PreviewRow {
 
 const NOTHING_MOVES: AccessPreview = { widens: false, gains: [], loses: [], opens_to_everyone: 0, complete: true };
 
-async function previewOf(tx: SqlTransaction): Promise<AccessPreview> {
+async function previewOf(tx: Transaction): Promise<AccessPreview> {
   const recorded = await tx.row<{ may_move: boolean }>(MAY_MOVE);
   if (!recorded?.may_move) return NOTHING_MOVES;
   const row = await tx.row<PreviewRow>(PREVIEW);

@@ -11,9 +11,8 @@ import {
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import type pg from 'pg';
-import { type Database, inTransaction, type JsonRow, rawJsonOf, STATEMENT_MS } from './database.js';
+import { type Database, inTransaction, type JsonRow, rawJsonOf } from './database.js';
 import { translateDatabaseError } from './database-error.js';
-import type { Prisma } from './generated/client.js';
 import { type Statement, statement } from './statement.js';
 import { seenBy, VISIBLE } from './visibility.js';
 
@@ -62,7 +61,7 @@ export interface StatementRunner {
 }
 
 /** What a command works with: hand-written SQL in one transaction, audit and events. */
-export class SqlTransaction {
+export class Transaction {
   private readonly audits: AuditRecord[] = [];
   private readonly events: { type: BusEventType; payload: unknown }[] = [];
   private readonly sights = new Set<string>();
@@ -137,54 +136,16 @@ export class SqlTransaction {
   }
 }
 
-/** The same with Prisma's client in the same transaction, for ordinary writes. */
-export class Transaction extends SqlTransaction {
-  constructor(
-    readonly prisma: Prisma.TransactionClient,
-    context: CommandContext,
-  ) {
-    super(
-      {
-        rows: <T>(sql: Statement, values: readonly unknown[]) => prisma.$queryRawUnsafe<T[]>(sql.text, ...values),
-        execute: (sql, values) => prisma.$executeRawUnsafe(sql.text, ...values),
-      },
-      context,
-    );
-  }
-}
-
 /**
  * Runs a change as one transaction: all of it with its audit lines and events, or nothing. A call id that was applied
  * before is not applied again: its first reply is answered while the caller sees every node that it rests on
- * (`SqlTransaction.restOn`). When one of them is hidden from the caller by now, or purged, the answer is that of a new
+ * (`Transaction.restOn`). When one of them is hidden from the caller by now, or purged, the answer is that of a new
  * call; where a new call would be carried out, CONFLICT.
  */
 export async function runCommand<R>(
   database: Database,
   context: CommandContext,
   work: (tx: Transaction) => Promise<R>,
-  options: CommandOptions = {},
-): Promise<R | RawJson> {
-  const { keepReply = true, timeoutMs = STATEMENT_MS } = options;
-  return appliedOnce(database, context, () =>
-    database.prisma.$transaction(
-      async (client) => {
-        if (timeoutMs > STATEMENT_MS) await client.$executeRawUnsafe(`SET LOCAL statement_timeout = ${timeoutMs}`);
-        const tx = new Transaction(client, context);
-        const reply = await work(tx);
-        await tx.flush(reply, keepReply);
-        return reply;
-      },
-      { timeout: timeoutMs, maxWait: 10_000 },
-    ),
-  );
-}
-
-/** As `runCommand`, for changes that are hand-written SQL alone: without Prisma a statement costs a fraction. */
-export async function runSqlCommand<R>(
-  database: Database,
-  context: CommandContext,
-  work: (tx: SqlTransaction) => Promise<R>,
   options: CommandOptions = {},
 ): Promise<R | RawJson> {
   return appliedOnce(database, context, () =>
@@ -196,11 +157,11 @@ export async function runSqlCommand<R>(
 export interface PreparedWork<P, R> {
   /** Runs outside the transaction, on its connection: what it keeps in temporary tables is there for `change`. */
   prepare(runner: StatementRunner): Promise<P>;
-  change(tx: SqlTransaction, prepared: P): Promise<R>;
+  change(tx: Transaction, prepared: P): Promise<R>;
 }
 
 /**
- * As `runSqlCommand`, for a change whose preparation takes long. The connection belongs to it alone, and is closed when
+ * As `runCommand`, for a change whose preparation takes long. The connection belongs to it alone, and is closed when
  * the caller gives up. The same call elsewhere waits before it does any work until this one has ended; it then answers
  * what this one did, or goes on in its place.
  */
@@ -236,10 +197,10 @@ function runnerOn(client: pg.PoolClient): StatementRunner {
 async function carryOut<R>(
   runner: StatementRunner,
   context: CommandContext,
-  work: (tx: SqlTransaction) => Promise<R>,
+  work: (tx: Transaction) => Promise<R>,
   { keepReply = true }: CommandOptions = {},
 ): Promise<R> {
-  const tx = new SqlTransaction(runner, context);
+  const tx = new Transaction(runner, context);
   const reply = await work(tx);
   await tx.flush(reply, keepReply);
   return reply;
@@ -325,85 +286,18 @@ const FIND_APPLIED = statement(
   FROM outbox.applied_call c WHERE c.call_id = $3`,
 );
 
-interface RecordParameters {
-  readonly author: string;
-  readonly via: string;
-  readonly requestId: string;
-  readonly callId: string;
-  readonly operation: string;
-  readonly requestHash: string;
-}
-
-/** CTEs that write what `change` tells in its columns `audits`, `events` (arrays), `reply` and `rests_on` (nodes). */
-const recordSql = (at: RecordParameters): string => `
-  audited AS (
-    INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id)
-    SELECT a.id, ${at.author}, ${at.via}, a.action, a.target_kind, a.target_id, a.before, a.after, ${at.requestId}
-    FROM change c, jsonb_to_recordset(c.audits) AS a(id uuid, action text, target_kind text, target_id uuid, before jsonb, after jsonb)
-  ), told AS (
-    INSERT INTO outbox.event (id, type, payload)
-    SELECT e.id, e.type, e.payload FROM change c, jsonb_to_recordset(c.events) AS e(id uuid, type text, payload jsonb)
-  ), applied AS (
-    INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply, rests_on)
-    SELECT ${at.callId}, ${at.operation}, ${at.requestHash}, c.reply::jsonb, c.rests_on FROM change c
-  )`;
-
-const RECORD_PARAMETERS: RecordParameters = {
-  author: '$3::uuid',
-  via: '$4::text',
-  requestId: '$5::text',
-  callId: '$6::text',
-  operation: '$7::text',
-  requestHash: '$8::bytea',
-};
-
+/** $1 audit lines, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of the request, $9 reply, $10 nodes it rests on. */
 const FLUSH = statement(
   'command.flush',
   `
-  WITH change AS (SELECT $1::jsonb AS audits, $2::jsonb AS events, $9::text AS reply, $10::uuid[] AS rests_on),
-  ${recordSql(RECORD_PARAMETERS)}
-  SELECT 1`,
+  WITH audited AS (
+    INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id)
+    SELECT a.id, $3::uuid, $4::text, a.action, a.target_kind, a.target_id, a.before, a.after, $5::text
+    FROM jsonb_to_recordset($1::jsonb) AS a(id uuid, action text, target_kind text, target_id uuid, before jsonb, after jsonb)
+  ), told AS (
+    INSERT INTO outbox.event (id, type, payload)
+    SELECT e.id, e.type, e.payload FROM jsonb_to_recordset($2::jsonb) AS e(id uuid, type text, payload jsonb)
+  )
+  INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply, rests_on)
+  VALUES ($6::text, $7::text, $8::bytea, $9::text::jsonb, $10::uuid[])`,
 );
-
-/**
- * Declares a change that is one statement, for writes so frequent that a transaction's round trips count. `work` are
- * CTEs of which one is named `change`: at most one row with `reply` (json), `audits` and `events` (jsonb arrays of
- * objects as in `recordSql`) and `rests_on` (uuid array, as of `SqlTransaction.restOn`). `refusal` is the SQL of a code that tells why there is no change. Parameters: $1 user, $2
- * sees all, $3 author, $9 and $10 fresh ids for the audit line and the event, $11 and on its own.
- */
-export function commandStatement(operation: string, work: string, refusal = 'NULL::text'): Statement {
-  return statement(
-    `command.${operation}`,
-    `
-  WITH ${work},
-  ${recordSql(RECORD_PARAMETERS)}
-  SELECT (SELECT c.reply::text FROM change c) AS json, (SELECT (c.reply ->> 'version')::int FROM change c) AS version, ${refusal} AS refusal`,
-  );
-}
-
-/** Carries out a change that is one statement, with everything that `runCommand` promises. `refuse` turns the refusal's code into the error. */
-export function runCommandStatement(
-  database: Database,
-  context: CommandContext,
-  command: Statement,
-  work: { readonly values: readonly unknown[]; readonly refuse?: (code: string | null) => ServiceError },
-): Promise<RawJson> {
-  const { envelope, caller, operation } = context;
-  return appliedOnce(database, context, async () => {
-    const row = await database.row<JsonRow & { refusal: string | null }>(command, [
-      ...seenBy(caller),
-      caller.via === 'system' ? null : caller.user_id,
-      caller.via,
-      envelope.requestId,
-      envelope.callId,
-      operation.name,
-      requestHash(context),
-      newId(),
-      newId(),
-      ...work.values,
-    ]);
-    const reply = rawJsonOf(row);
-    if (!reply) throw work.refuse?.(row?.refusal ?? null) ?? new Error(`${operation.name} answered nothing`);
-    return reply;
-  });
-}

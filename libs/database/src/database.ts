@@ -3,7 +3,7 @@ import { RawJson, type ServiceError } from '@workspace-graph/contracts';
 import pg from 'pg';
 import { translateDatabaseError } from './database-error.js';
 import { PrismaClient } from './generated/client.js';
-import { type Statement, statementNameOf } from './statement.js';
+import type { Statement } from './statement.js';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -35,8 +35,7 @@ export const STATEMENT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /**
- * One pool for both ways to the database: Prisma for ordinary reads and writes, named statements where the planner
- * matters. Statements that answer JSON build it in the database and name the column `json`.
+ * One pool for both ways to the database: named statements, and Prisma for ordinary reads. Statements that answer JSON build it in the database and name the column `json`.
  */
 export class Database {
   readonly pool: pg.Pool;
@@ -64,10 +63,7 @@ export class Database {
     });
     // The next look makes a new connection.
     this.pulse.on('error', () => undefined);
-    // Hand-written statements are planned once per connection inside Prisma's transactions too.
-    this.prisma = new PrismaClient({
-      adapter: new PrismaPg(this.pool, { statementNameGenerator: ({ sql }) => statementNameOf(sql) }),
-    });
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
   }
 
   /**

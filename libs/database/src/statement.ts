@@ -8,18 +8,11 @@ export interface Statement {
 const NAME_LENGTH = 63;
 
 const names = new Set<string>();
-const namesByText = new Map<string, string>();
 
 /** Declares a hand-written statement. Parameters are `$1`, `$2`, …; names are unique in a process. */
 export function statement(name: string, text: string): Statement {
   if (name.length > NAME_LENGTH) throw new Error(`Statement ${name} has a longer name than the server tells apart`);
   if (names.has(name)) throw new Error(`Statement ${name} is declared twice`);
   names.add(name);
-  namesByText.set(text, name);
   return { name, text };
-}
-
-/** The name under which a text was declared; '' for any other, which is then planned anew each time. */
-export function statementNameOf(text: string): string {
-  return namesByText.get(text) ?? '';
 }

@@ -5,7 +5,7 @@ import type {
   applyFileChanges as operation,
   ParsedInputOf,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { authorOf, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import {
   FILES_OF_CHANGES,
@@ -25,7 +25,7 @@ type Input = ParsedInputOf<typeof operation>;
  * Carries changes of one node out: reads what they name, works them out, writes the outcome, each in a statement.
  * @throws ServiceError NODE_NOT_FOUND and FORBIDDEN of the node; with `strict` the first refusal of a change
  */
-export async function applyChanges(tx: SqlTransaction, input: Input): Promise<OutputOf<typeof operation>> {
+export async function applyChanges(tx: Transaction, input: Input): Promise<OutputOf<typeof operation>> {
   const { node_id: nodeId, action, strict, changes } = input;
   const nodes = await lockNodes(tx, input);
   const node = nodes.get(nodeId);
@@ -39,7 +39,7 @@ export async function applyChanges(tx: SqlTransaction, input: Input): Promise<Ou
   return { results: [...plan.results] };
 }
 
-async function lockNodes(tx: SqlTransaction, { node_id, changes }: Input): Promise<Map<string, LockedNode>> {
+async function lockNodes(tx: Transaction, { node_id, changes }: Input): Promise<Map<string, LockedNode>> {
   const targets = changes.flatMap((change) => (change.kind === 'move' ? (change.node_id ?? []) : []));
   const nodes = await tx.rows<LockedNode>(LOCK_NODES, [
     ...seenBy(tx.context.caller),
@@ -51,7 +51,7 @@ async function lockNodes(tx: SqlTransaction, { node_id, changes }: Input): Promi
 
 /** The files that the changes name, by id and by path. */
 async function readFiles(
-  tx: SqlTransaction,
+  tx: Transaction,
   changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[],
 ): Promise<FileRecord[]> {
   const ids = changes.flatMap(({ change }) => (change.kind === 'register' ? [] : [change.file_id]));
@@ -65,14 +65,14 @@ async function readFiles(
 }
 
 /** Versions of the files that come back, as the audit trail tells of their removal. */
-async function readRemoved(tx: SqlTransaction, { node_id, changes }: Input): Promise<Map<string, number>> {
+async function readRemoved(tx: Transaction, { node_id, changes }: Input): Promise<Map<string, number>> {
   const ids = changes.flatMap((change) => (change.kind === 'register' ? (change.file_id ?? []) : []));
   if (ids.length === 0) return new Map();
   const rows = await tx.rows<{ id: string; version: number }>(REMOVED_FROM, [ids, node_id]);
   return new Map(rows.map(({ id, version }) => [id, version]));
 }
 
-async function write(tx: SqlTransaction, plan: ChangePlan): Promise<void> {
+async function write(tx: Transaction, plan: ChangePlan): Promise<void> {
   const author = authorOf(tx.context.caller);
   if (plan.tombstones.length > 0) await tx.execute(INSERT_TOMBSTONES, [JSON.stringify(plan.tombstones), author]);
   if (plan.removed.length > 0) await tx.execute(REMOVE_FILES, [plan.removed]);

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { applyFileChanges, type ParsedInputOf, type ReplyOf } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { applyChanges } from './apply-changes.js';
 
@@ -14,7 +14,7 @@ export class ChangeHandlers {
     input: ParsedInputOf<typeof applyFileChanges>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof applyFileChanges>> {
-    return runSqlCommand(this.database, context, (tx) => applyChanges(tx, input), {
+    return runCommand(this.database, context, (tx) => applyChanges(tx, input), {
       timeoutMs: applyFileChanges.timeoutMs,
       // Whoever did not hear how a scan's changes ended reads the records: half a megabyte for each would be kept for nobody.
       keepReply: input.strict,

@@ -7,7 +7,7 @@ import {
   type ReplyOf,
   settleFileIntents,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { deviceOf, seenBy } from '../shared/caller.js';
 import { LIST_INTENTS, SETTLE_INTENTS } from './intent.statements.js';
@@ -23,7 +23,7 @@ export class IntentHandlers {
     input: ParsedInputOf<typeof noteFileIntents>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof noteFileIntents>> {
-    return runSqlCommand(this.database, context, (tx) => noteIntents(tx, input));
+    return runCommand(this.database, context, (tx) => noteIntents(tx, input));
   }
 
   @Handles(settleFileIntents)
@@ -31,7 +31,7 @@ export class IntentHandlers {
     { outcomes }: ParsedInputOf<typeof settleFileIntents>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof settleFileIntents>> {
-    return runSqlCommand(this.database, context, async (tx) => {
+    return runCommand(this.database, context, async (tx) => {
       await tx.execute(SETTLE_INTENTS, [
         ...seenBy(context.caller),
         deviceOf(context.caller),

@@ -5,7 +5,7 @@ import {
   type ValidationIssue,
   validationFailed,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { parseFilePath } from '@workspace-graph/domain';
 import { authorOf, deviceOf, fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import { INTENDED_FILES, INTENDED_NODES, type IntendedFile, NOTE_INTENTS } from './intent.statements.js';
@@ -17,7 +17,7 @@ type Intent = ParsedInputOf<typeof operation>['intents'][number];
  * @throws ServiceError FILE_NOT_FOUND, NODE_NOT_FOUND and FORBIDDEN of a file or its new node; VALIDATION_FAILED
  */
 export async function noteIntents(
-  tx: SqlTransaction,
+  tx: Transaction,
   { intents }: ParsedInputOf<typeof operation>,
 ): Promise<OutputOf<typeof operation>> {
   const issues = intents.flatMap((intent, index) => problemsOf(intent, `intents.${index}.to_path`));
@@ -42,14 +42,14 @@ function problemsOf({ kind, to_path }: Intent, path: string): ValidationIssue[] 
   return 'problem' in parsed ? [{ path, message: parsed.problem }] : [];
 }
 
-async function filesOf(tx: SqlTransaction, intents: readonly Intent[]): Promise<Map<string, IntendedFile>> {
+async function filesOf(tx: Transaction, intents: readonly Intent[]): Promise<Map<string, IntendedFile>> {
   const ids = [...new Set(intents.map(({ file_id }) => file_id))];
   const files = await tx.rows<IntendedFile>(INTENDED_FILES, [...seenBy(tx.context.caller), ids]);
   tx.restOn(...files.map((file) => file.node_id));
   return new Map(files.map((file) => [file.id, file]));
 }
 
-async function checkTargets(tx: SqlTransaction, intents: readonly Intent[]): Promise<void> {
+async function checkTargets(tx: Transaction, intents: readonly Intent[]): Promise<void> {
   const ids = [...new Set(intents.map(({ to_node_id }) => to_node_id).filter((id) => id !== null))];
   if (ids.length === 0) return;
   const nodes = await tx.rows<{ id: string; level: number }>(INTENDED_NODES, [...seenBy(tx.context.caller), ids]);

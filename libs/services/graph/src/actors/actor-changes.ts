@@ -1,5 +1,5 @@
 import { createActor, type ParsedInputOf, type RawJson, ServiceError, updateActor } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
@@ -8,7 +8,7 @@ import { ACTOR_FOR_CHANGE, GATES_OF_ACTOR, INSERT_ACTOR, NODES_OF_ACTOR, UPDATE_
 
 /** Creates an actor; a new one owns nothing, so nobody's access moves. */
 export async function create(
-  tx: SqlTransaction,
+  tx: Transaction,
   { type, name, user_id }: ParsedInputOf<typeof createActor>,
 ): Promise<RawJson> {
   if (user_id !== null) {
@@ -27,7 +27,7 @@ export async function create(
 }
 
 /** Renames an actor or ties it to another user, who then passes the lists of the nodes that the actor owns. */
-export async function update(tx: SqlTransaction, input: ParsedInputOf<typeof updateActor>): Promise<RawJson> {
+export async function update(tx: Transaction, input: ParsedInputOf<typeof updateActor>): Promise<RawJson> {
   if (input.user_id !== undefined) await lockAccess(tx);
   const actor = await lockActor(tx, input.actor_id);
   if (input.expected_version !== undefined && input.expected_version !== actor.version) {
@@ -51,7 +51,7 @@ export async function update(tx: SqlTransaction, input: ParsedInputOf<typeof upd
 
 type Fields = Pick<ActorRow, 'name' | 'user_id'>;
 
-async function tie(tx: SqlTransaction, actor: ActorRow, wanted: Fields, confirmed: boolean): Promise<RawJson> {
+async function tie(tx: Transaction, actor: ActorRow, wanted: Fields, confirmed: boolean): Promise<RawJson> {
   if (wanted.user_id !== null) {
     await refuseUnfitUser(tx, actor.type, wanted.user_id);
     const taken = await userTaken(tx, wanted.user_id);
@@ -71,7 +71,7 @@ async function tie(tx: SqlTransaction, actor: ActorRow, wanted: Fields, confirme
   return rawObject({ applied: true, preview, actor: await readActor(tx, actor.id) });
 }
 
-async function store(tx: SqlTransaction, actor: ActorRow, wanted: Fields): Promise<void> {
+async function store(tx: Transaction, actor: ActorRow, wanted: Fields): Promise<void> {
   const changed = (['name', 'user_id'] as const).filter((field) => wanted[field] !== actor[field]);
   if (changed.length === 0) return;
   await tx.execute(UPDATE_ACTOR, [actor.id, wanted.name, wanted.user_id]);
@@ -92,7 +92,7 @@ async function store(tx: SqlTransaction, actor: ActorRow, wanted: Fields): Promi
   );
 }
 
-async function lockActor(tx: SqlTransaction, actorId: string): Promise<ActorRow> {
+async function lockActor(tx: Transaction, actorId: string): Promise<ActorRow> {
   const row = await tx.row<ActorRow>(ACTOR_FOR_CHANGE, [actorId]);
   if (!row) throw actorNotFound(actorId);
   return row;

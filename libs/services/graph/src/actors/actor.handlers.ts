@@ -11,7 +11,7 @@ import {
   type ReplyOf,
   updateActor,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { withoutAtSigns } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy } from '../shared/caller.js';
@@ -64,16 +64,16 @@ export class ActorHandlers {
 
   @Handles(createActor)
   create(input: ParsedInputOf<typeof createActor>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => create(tx, input));
+    return runCommand(this.database, context, (tx) => create(tx, input));
   }
 
   @Handles(updateActor)
   update(input: ParsedInputOf<typeof updateActor>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => update(tx, input));
+    return runCommand(this.database, context, (tx) => update(tx, input));
   }
 
   @Handles(deleteActor)
   delete(input: ParsedInputOf<typeof deleteActor>, context: OperationContext): Promise<ReplyOf<typeof deleteActor>> {
-    return runSqlCommand(this.database, context, (tx) => remove(tx, input));
+    return runCommand(this.database, context, (tx) => remove(tx, input));
   }
 }

@@ -5,7 +5,7 @@ import {
   ServiceError,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { type ActorRow, actorNotFound } from './actor.repository.js';
 import {
@@ -24,7 +24,7 @@ type Reply = OutputOf<typeof operation>;
 const USES_SHOWN = 100;
 
 /** Deletes an actor that nothing uses, or whose uses another one takes over. */
-export async function deleteActor(tx: SqlTransaction, input: Input): Promise<Reply> {
+export async function deleteActor(tx: Transaction, input: Input): Promise<Reply> {
   const { actor_id: actorId, reassign_to: heirId } = input;
   if (heirId === actorId)
     throw validationFailed([{ path: 'reassign_to', message: 'must be another actor than the one to delete' }]);
@@ -58,7 +58,7 @@ export async function deleteActor(tx: SqlTransaction, input: Input): Promise<Rep
   return { applied: true, preview, reassigned: count };
 }
 
-async function lockActors(tx: SqlTransaction, actorId: string, heirId: string | undefined): Promise<ActorRow> {
+async function lockActors(tx: Transaction, actorId: string, heirId: string | undefined): Promise<ActorRow> {
   const rows = await tx.rows<ActorRow>(ACTORS_FOR_REMOVAL, [actorId, heirId ?? null]);
   const missing = [actorId, heirId].find((id) => id !== undefined && !rows.some((row) => row.id === id));
   const actor = rows.find((row) => row.id === actorId);
@@ -67,7 +67,7 @@ async function lockActors(tx: SqlTransaction, actorId: string, heirId: string | 
 }
 
 /** Hands every use over; answers the nodes whose lists the new owner's user passes from now on. */
-async function reassign(tx: SqlTransaction, actorId: string, heirId: string): Promise<string[]> {
+async function reassign(tx: Transaction, actorId: string, heirId: string): Promise<string[]> {
   const nodes = await tx.rows<{ id: string; gate: boolean | null }>(REASSIGN_NODES, [actorId, heirId]);
   for (const { id } of nodes) {
     tx.audit({
@@ -95,7 +95,7 @@ async function reassign(tx: SqlTransaction, actorId: string, heirId: string): Pr
 }
 
 async function remove(
-  tx: SqlTransaction,
+  tx: Transaction,
   { id, type, name, user_id }: ActorRow,
   after?: Readonly<Record<string, unknown>>,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import {
   ServiceError,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { holdNodes } from '../nodes/node.repository.js';
 import { authorOf } from '../shared/caller.js';
@@ -18,7 +18,7 @@ type Input = ParsedInputOf<typeof operation>;
 type Reply = OutputOf<typeof operation>;
 
 /** Joins two visible nodes. belongs_to carries sharing, so it goes through the preview of access. */
-export async function connectNodes(tx: SqlTransaction, input: Input): Promise<Reply> {
+export async function connectNodes(tx: Transaction, input: Input): Promise<Reply> {
   if (input.source_id === input.target_id)
     throw validationFailed([{ path: 'target_id', message: 'a node cannot be joined to itself' }]);
   const carriesAccess = input.relation === 'belongs_to';
@@ -44,7 +44,7 @@ export async function connectNodes(tx: SqlTransaction, input: Input): Promise<Re
   return { applied: true, preview, edge };
 }
 
-async function insert(tx: SqlTransaction, edge: Edge): Promise<void> {
+async function insert(tx: Transaction, edge: Edge): Promise<void> {
   const [sourceId, targetId] = [edge.source.id, edge.target.id];
   const made = await tx.row(INSERT_EDGE, [edge.id, sourceId, targetId, edge.relation, authorOf(tx.context.caller)]);
   if (!made) await refuseExisting(tx, edge);
@@ -53,7 +53,7 @@ async function insert(tx: SqlTransaction, edge: Edge): Promise<void> {
   tellGraphChanged(tx, [sourceId, targetId], operation.name);
 }
 
-async function refuseExisting(tx: SqlTransaction, { source, target, relation }: Edge): Promise<void> {
+async function refuseExisting(tx: Transaction, { source, target, relation }: Edge): Promise<void> {
   const existing = await tx.row<{ id: string }>(EDGE_BY_KEY, [source.id, target.id, relation]);
   if (existing)
     throw new ServiceError('EDGE_EXISTS', `${source.name} ${relation} ${target.name} already.`, {
@@ -62,7 +62,7 @@ async function refuseExisting(tx: SqlTransaction, { source, target, relation }: 
 }
 
 /** Membership in an organization is made by create_node and changed by move_node alone. */
-async function refuseOrganizations(tx: SqlTransaction, edge: Edge): Promise<void> {
+async function refuseOrganizations(tx: Transaction, edge: Edge): Promise<void> {
   await refuseExisting(tx, edge);
   const organization: NodeRef | undefined = [edge.source, edge.target].find((node) => node.type === 'organization');
   if (!organization) return;

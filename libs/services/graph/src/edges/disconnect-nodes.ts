@@ -5,7 +5,7 @@ import {
   type ParsedInputOf,
   ServiceError,
 } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { DELETE_EDGE, EDGE_BY_ID } from './edge.statements.js';
@@ -14,7 +14,7 @@ type Input = ParsedInputOf<typeof operation>;
 type Reply = OutputOf<typeof operation>;
 
 /** Removes an edge between visible nodes; not the membership of a node in its organization. */
-export async function disconnectNodes(tx: SqlTransaction, input: Input): Promise<Reply> {
+export async function disconnectNodes(tx: Transaction, input: Input): Promise<Reply> {
   const edge = (await tx.row<{ edge: Edge }>(EDGE_BY_ID, [...seenBy(tx.context.caller), input.edge_id]))?.edge;
   if (!edge) throw edgeNotFound(input.edge_id);
   tx.restOn(edge.source.id, edge.target.id);
@@ -45,7 +45,7 @@ export async function disconnectNodes(tx: SqlTransaction, input: Input): Promise
   return { applied: true, preview, edge };
 }
 
-async function remove(tx: SqlTransaction, edge: Edge): Promise<void> {
+async function remove(tx: Transaction, edge: Edge): Promise<void> {
   // Somebody else may have removed it since it was read.
   if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
   const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };

@@ -7,7 +7,7 @@ import {
   type ParsedInputOf,
   type RawJson,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { connectNodes } from './connect-nodes.js';
@@ -40,7 +40,7 @@ export class EdgeHandlers {
     input: ParsedInputOf<typeof connect>,
     context: OperationContext,
   ): Promise<OutputOf<typeof connect> | RawJson> {
-    return runSqlCommand(this.database, context, (tx) => connectNodes(tx, input));
+    return runCommand(this.database, context, (tx) => connectNodes(tx, input));
   }
 
   @Handles(disconnect)
@@ -48,6 +48,6 @@ export class EdgeHandlers {
     input: ParsedInputOf<typeof disconnect>,
     context: OperationContext,
   ): Promise<OutputOf<typeof disconnect> | RawJson> {
-    return runSqlCommand(this.database, context, (tx) => disconnectNodes(tx, input));
+    return runCommand(this.database, context, (tx) => disconnectNodes(tx, input));
   }
 }

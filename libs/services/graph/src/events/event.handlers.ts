@@ -10,12 +10,11 @@ import {
   resolveEvent,
   supersedeEvent,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { getEvent as get } from './event.repository.js';
 import * as changes from './event-changes.js';
 import { listEvents as list } from './list-events.js';
-import { logEvent as log } from './log-event.js';
 
 /** The timelines of nodes. */
 @Controller()
@@ -24,7 +23,7 @@ export class EventHandlers {
 
   @Handles(logEvent)
   log(input: ParsedInputOf<typeof logEvent>, context: OperationContext): Promise<RawJson> {
-    return log(this.database, context, input);
+    return runCommand(this.database, context, (tx) => changes.log(tx, input));
   }
 
   @Handles(listEvents)
@@ -39,21 +38,21 @@ export class EventHandlers {
 
   @Handles(editEvent)
   edit(input: ParsedInputOf<typeof editEvent>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => changes.edit(tx, input));
+    return runCommand(this.database, context, (tx) => changes.edit(tx, input));
   }
 
   @Handles(resolveEvent)
   resolve(input: ParsedInputOf<typeof resolveEvent>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => changes.resolve(tx, input));
+    return runCommand(this.database, context, (tx) => changes.resolve(tx, input));
   }
 
   @Handles(supersedeEvent)
   supersede(input: ParsedInputOf<typeof supersedeEvent>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => changes.supersede(tx, input));
+    return runCommand(this.database, context, (tx) => changes.supersede(tx, input));
   }
 
   @Handles(archiveEvent)
   archive(input: ParsedInputOf<typeof archiveEvent>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => changes.archive(tx, input));
+    return runCommand(this.database, context, (tx) => changes.archive(tx, input));
   }
 }

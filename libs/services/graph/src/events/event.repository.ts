@@ -1,5 +1,5 @@
 import { type Caller, type EventKind, type EventStatus, type RawJson, ServiceError } from '@workspace-graph/contracts';
-import type { Database, SqlTransaction } from '@workspace-graph/database';
+import type { Database, Transaction } from '@workspace-graph/database';
 import { allowsEventChange, type EventChange } from '@workspace-graph/domain';
 import { nodeIsReadOnly, seenBy } from '../shared/caller.js';
 import { EVENT, EVENT_FOR_CHANGE, EVENT_WITH_NODE } from './event.statements.js';
@@ -31,7 +31,7 @@ export async function getEvent(database: Database, eventId: string, caller: Call
 }
 
 /** The event as get_event answers it, seen from inside a change. */
-export async function readEvent(tx: SqlTransaction, eventId: string): Promise<RawJson> {
+export async function readEvent(tx: Transaction, eventId: string): Promise<RawJson> {
   const event = await tx.json(EVENT, [...seenBy(tx.context.caller), eventId]);
   if (!event) throw eventNotFound(eventId);
   return event;
@@ -43,7 +43,7 @@ export async function readEvent(tx: SqlTransaction, eventId: string): Promise<Ra
  * another version than expected and for a status that does not allow the change
  */
 export async function holdEvent(
-  tx: SqlTransaction,
+  tx: Transaction,
   change: EventChange,
   eventId: string,
   expectedVersion: number | undefined,
@@ -60,6 +60,6 @@ export async function holdEvent(
   return event;
 }
 
-async function conflict(tx: SqlTransaction, event: EventRow, message: string): Promise<ServiceError> {
+async function conflict(tx: Transaction, event: EventRow, message: string): Promise<ServiceError> {
   return new ServiceError('CONFLICT', message, { current: (await readEvent(tx, event.id)).parse() });
 }

@@ -6,7 +6,7 @@ import {
   ServiceError,
   validationFailed,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { linkProblem } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
@@ -18,7 +18,7 @@ type Link = OutputOf<typeof addDataSource>;
 
 /** Adds a data source or tool after the others of the node. */
 export async function addLink(
-  tx: SqlTransaction,
+  tx: Transaction,
   kind: LinkKind,
   input: ParsedInputOf<typeof addDataSource>,
   operation: Operation,
@@ -36,7 +36,7 @@ export async function addLink(
 
 /** Removes a data source or tool; the others keep their order. */
 export async function removeLink(
-  tx: SqlTransaction,
+  tx: Transaction,
   kind: LinkKind,
   link: { readonly id: string; readonly expectedVersion: number | undefined },
   operation: Operation,

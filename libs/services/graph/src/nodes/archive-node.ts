@@ -4,13 +4,13 @@ import {
   type RawJson,
   restoreNode as restoring,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { archivedLifecycle, restoredLifecycle } from '@workspace-graph/domain';
 import { lockNode, readNode, refuseStale } from './node.repository.js';
 import { lifecycleChanges, realChanges, storeChanges } from './node-changes.js';
 
 /** Archives a node by its lifecycle; one that is archived already, or done, stays as it is. */
-export async function archiveNode(tx: SqlTransaction, input: ParsedInputOf<typeof archiving>): Promise<RawJson> {
+export async function archiveNode(tx: Transaction, input: ParsedInputOf<typeof archiving>): Promise<RawJson> {
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
   if (node.status === 'active') {
@@ -25,7 +25,7 @@ export async function archiveNode(tx: SqlTransaction, input: ParsedInputOf<typeo
 }
 
 /** Brings an archived node back to the lifecycle it had; any other stays as it is. */
-export async function restoreNode(tx: SqlTransaction, input: ParsedInputOf<typeof restoring>): Promise<RawJson> {
+export async function restoreNode(tx: Transaction, input: ParsedInputOf<typeof restoring>): Promise<RawJson> {
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
   if (node.status === 'archived') {

@@ -5,7 +5,7 @@ import {
   type RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
-import { holdAccess, lockAccess, refreshAccess, type SqlTransaction } from '@workspace-graph/database';
+import { holdAccess, lockAccess, refreshAccess, type Transaction } from '@workspace-graph/database';
 import { defaultLifecycle, suffixedSyncKey, syncKeyOf } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import { holdActors } from '../actors/actor.repository.js';
@@ -21,7 +21,7 @@ type Input = ParsedInputOf<typeof operation>;
 const SYNC_KEY_ATTEMPTS = 20;
 
 /** Creates a node with its memberships and its own sharing. Answers the whole node. */
-export async function createNode(tx: SqlTransaction, input: Input): Promise<RawJson> {
+export async function createNode(tx: Transaction, input: Input): Promise<RawJson> {
   refuseMisfits(input);
   // A node without a setting and with its organization alone above it takes that one's access over.
   const isPlain = input.visibility === null && input.parent_ids.length === 0;
@@ -58,7 +58,7 @@ function refuseMisfits(input: Input): void {
 }
 
 /** The organization and the further parents, each once, all of them visible. */
-async function parentsOf(tx: SqlTransaction, input: Input): Promise<string[]> {
+async function parentsOf(tx: Transaction, input: Input): Promise<string[]> {
   if (input.organization_id === undefined) return [];
   const ids = [...new Set([input.organization_id, ...input.parent_ids])];
   const found = await holdNodes(tx, ids);
@@ -85,7 +85,7 @@ interface Decided {
 }
 
 /** Stores the node under the first free sync_key and answers that. */
-async function insert(tx: SqlTransaction, input: Input, { id, lifecycle, parents }: Decided): Promise<string> {
+async function insert(tx: Transaction, input: Input, { id, lifecycle, parents }: Decided): Promise<string> {
   const author = authorOf(tx.context.caller);
   const health = input.type === 'project' ? (input.health ?? 'on_track') : null;
   const slug = syncKeyOf(input.name, input.type);

@@ -5,7 +5,7 @@ import {
   type RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
 import { KEY_CLASHES, MOVE_MEMBERSHIPS, MOVE_NODES, MOVING_NODES } from './move.statements.js';
@@ -17,7 +17,7 @@ const MOVES_SHOWN = 500;
 const CLASHES_SHOWN = 100;
 
 /** Moves a node, and what belongs to it, to another organization. Unconfirmed it answers what would move and who would gain and lose. */
-export async function moveNode(tx: SqlTransaction, input: Input): Promise<RawJson> {
+export async function moveNode(tx: Transaction, input: Input): Promise<RawJson> {
   await lockAccess(tx);
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
@@ -42,7 +42,7 @@ export async function moveNode(tx: SqlTransaction, input: Input): Promise<RawJso
   return rawObject({ applied: true, preview, node: await readNode(tx, node.id), ...outcome });
 }
 
-async function refuseForeignTarget(tx: SqlTransaction, { organization_id }: Input): Promise<void> {
+async function refuseForeignTarget(tx: Transaction, { organization_id }: Input): Promise<void> {
   const target = (await holdNodes(tx, [organization_id])).get(organization_id);
   if (target?.type !== 'organization') {
     throw new ServiceError('ORG_INVARIANT', 'organization_id: this node is not an organization.', {
@@ -59,7 +59,7 @@ interface Clash {
 
 /** A sync_key never changes, so a node cannot go where its key is taken. */
 async function refuseClashes(
-  tx: SqlTransaction,
+  tx: Transaction,
   nodeId: string,
   ids: readonly string[],
   organizationId: string,
@@ -86,7 +86,7 @@ function wayOut(nodeId: string, clashes: readonly Clash[]): string {
   return `A key names folders and never changes. Ways out: ${ways.join('; or ')}.`;
 }
 
-async function move(tx: SqlTransaction, ids: readonly string[], from: string, to: string) {
+async function move(tx: Transaction, ids: readonly string[], from: string, to: string) {
   await tx.execute(MOVE_NODES, [ids, to]);
   await tx.execute(MOVE_MEMBERSHIPS, [ids, to, from]);
   for (const id of ids) {

@@ -1,5 +1,5 @@
 import type { Lifecycle } from '@workspace-graph/contracts';
-import { type SqlTransaction, type Statement, statement } from '@workspace-graph/database';
+import { type Statement, statement, type Transaction } from '@workspace-graph/database';
 import { lifecycleChange } from '@workspace-graph/domain';
 import { authorOf } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
@@ -51,7 +51,7 @@ export function realChanges(node: NodeRow, changes: NodeChanges): NodeChanges {
 
 /** Stores changes of a locked node under a new version, with an audit row; nothing when there are none. */
 export async function storeChanges(
-  tx: SqlTransaction,
+  tx: Transaction,
   node: NodeRow,
   changes: NodeChanges,
   action: string,

@@ -13,7 +13,7 @@ import {
   suggestNodes,
   updateNode,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { archiveNode as archive, restoreNode as restore } from './archive-node.js';
@@ -55,22 +55,22 @@ export class NodeHandlers {
 
   @Handles(createNode)
   create(input: ParsedInputOf<typeof createNode>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => create(tx, input));
+    return runCommand(this.database, context, (tx) => create(tx, input));
   }
 
   @Handles(updateNode)
   update(input: ParsedInputOf<typeof updateNode>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => update(tx, input));
+    return runCommand(this.database, context, (tx) => update(tx, input));
   }
 
   @Handles(archiveNode)
   archive(input: ParsedInputOf<typeof archiveNode>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => archive(tx, input));
+    return runCommand(this.database, context, (tx) => archive(tx, input));
   }
 
   @Handles(restoreNode)
   restore(input: ParsedInputOf<typeof restoreNode>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => restore(tx, input));
+    return runCommand(this.database, context, (tx) => restore(tx, input));
   }
 
   @Handles(purgeNode)
@@ -78,11 +78,11 @@ export class NodeHandlers {
     input: ParsedInputOf<typeof purgeNode>,
     context: OperationContext,
   ): Promise<OutputOf<typeof purgeNode> | RawJson> {
-    return runSqlCommand(this.database, context, (tx) => purge(tx, input));
+    return runCommand(this.database, context, (tx) => purge(tx, input));
   }
 
   @Handles(moveNode)
   move(input: ParsedInputOf<typeof moveNode>, context: OperationContext): Promise<RawJson> {
-    return runSqlCommand(this.database, context, (tx) => move(tx, input));
+    return runCommand(this.database, context, (tx) => move(tx, input));
   }
 }

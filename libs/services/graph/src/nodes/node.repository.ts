@@ -8,7 +8,7 @@ import {
   ServiceError,
   type Visibility,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { NODE_DETAIL, NODE_FOR_CHANGE, NODE_FOR_REMOVAL, NODES_TO_JOIN } from './node.statements.js';
 
@@ -33,7 +33,7 @@ export interface NodeRow {
 }
 
 /** The whole Node as get_node answers it, seen from inside a change. */
-export async function readNode(tx: SqlTransaction, nodeId: string): Promise<RawJson> {
+export async function readNode(tx: Transaction, nodeId: string): Promise<RawJson> {
   const node = await tx.json(NODE_DETAIL, [...seenBy(tx.context.caller), nodeId]);
   if (!node) throw nodeNotFound(nodeId);
   tx.restOn(nodeId);
@@ -42,7 +42,7 @@ export async function readNode(tx: SqlTransaction, nodeId: string): Promise<RawJ
 
 /** Locks a visible node against other changes, or for removal also against new references, until the end of the transaction. */
 export async function lockNode(
-  tx: SqlTransaction,
+  tx: Transaction,
   nodeId: string,
   purpose: 'for change' | 'for removal' = 'for change',
 ): Promise<NodeRow> {
@@ -56,7 +56,7 @@ export async function lockNode(
 }
 
 /** Keeps visible nodes from being purged until the end of the transaction; refuses when one is absent or hidden. */
-export async function holdNodes(tx: SqlTransaction, nodeIds: readonly string[]): Promise<ReadonlyMap<string, NodeRef>> {
+export async function holdNodes(tx: Transaction, nodeIds: readonly string[]): Promise<ReadonlyMap<string, NodeRef>> {
   const rows = await tx.rows<NodeRef>(NODES_TO_JOIN, [...seenBy(tx.context.caller), nodeIds]);
   const found = new Map(rows.map((row) => [row.id, row]));
   const missing = nodeIds.find((id) => !found.has(id));
@@ -67,7 +67,7 @@ export async function holdNodes(tx: SqlTransaction, nodeIds: readonly string[]):
 
 /** Refuses a change that is based on another version than the node has. */
 export async function refuseStale(
-  tx: SqlTransaction,
+  tx: Transaction,
   node: Pick<NodeRow, 'id' | 'version'>,
   expected: number | undefined,
 ): Promise<void> {

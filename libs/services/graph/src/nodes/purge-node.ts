@@ -5,7 +5,7 @@ import {
   type ParsedInputOf,
   ServiceError,
 } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction, UnconfirmedChange } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction, UnconfirmedChange } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
 import {
@@ -25,7 +25,7 @@ type Removes = Reply['removes'];
 const USES_SHOWN = 100;
 
 /** Removes a node and all that hangs on it. Unconfirmed it answers what would go and who would gain access by that. */
-export async function purgeNode(tx: SqlTransaction, input: ParsedInputOf<typeof operation>): Promise<Reply> {
+export async function purgeNode(tx: Transaction, input: ParsedInputOf<typeof operation>): Promise<Reply> {
   await lockAccess(tx);
   const node = await lockNode(tx, input.node_id, 'for removal');
   await refuseStale(tx, node, input.expected_version);
@@ -50,7 +50,7 @@ export async function purgeNode(tx: SqlTransaction, input: ParsedInputOf<typeof 
   return { applied: true, preview, removes };
 }
 
-async function refuseBlocked(tx: SqlTransaction, node: NodeRow, removes: Removes, confirmed: boolean): Promise<never> {
+async function refuseBlocked(tx: Transaction, node: NodeRow, removes: Removes, confirmed: boolean): Promise<never> {
   if (!confirmed) throw new UnconfirmedChange({ applied: false, preview: null, removes } satisfies Reply);
   const members = await tx.rows<{ ref: NodeRef }>(MEMBERS, [node.id, USES_SHOWN]);
   const count = removes.blockers.reduce((sum, blocker) => sum + blocker.count, 0);
@@ -61,7 +61,7 @@ async function refuseBlocked(tx: SqlTransaction, node: NodeRow, removes: Removes
 }
 
 /** What belonged to the node may have inherited its sharing, so its access is worked out anew. */
-async function remove(tx: SqlTransaction, nodeId: string) {
+async function remove(tx: Transaction, nodeId: string) {
   const neighbours = await tx.rows<{ id: string; belongs: boolean }>(NEIGHBOURS, [nodeId]);
   const staleSets = (await tx.rows<{ id: number }>(SETS_OF_GATE, [nodeId])).map((set) => set.id);
   await tx.execute(DELETE_REQUESTS, [nodeId]);

@@ -1,5 +1,5 @@
 import { updateNode as operation, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
-import { changeAccess, lockAccess, type SqlTransaction } from '@workspace-graph/database';
+import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { holdActors } from '../actors/actor.repository.js';
 import { rawObject } from '../shared/raw-json.js';
 import { lockNode, type NodeRow, readNode, refuseStale } from './node.repository.js';
@@ -9,7 +9,7 @@ import { refuseHealthOfOthers } from './node-rules.js';
 type Input = ParsedInputOf<typeof operation>;
 
 /** Changes fields of a node; without a real change the node stays as it is, version and all. */
-export async function updateNode(tx: SqlTransaction, input: Input): Promise<RawJson> {
+export async function updateNode(tx: Transaction, input: Input): Promise<RawJson> {
   if (input.owner_id !== undefined) await lockAccess(tx);
   await holdActors(tx, input.owner_id ? [input.owner_id] : []);
   const node = await lockNode(tx, input.node_id);
@@ -46,7 +46,7 @@ function movesAccess(node: NodeRow, changes: NodeChanges): boolean {
 }
 
 async function updateOwnerOfGate(
-  tx: SqlTransaction,
+  tx: Transaction,
   node: NodeRow,
   changes: NodeChanges,
   confirmed: boolean,

@@ -1,5 +1,5 @@
 import { type NodeType, validationFailed, WORKING_TYPES } from '@workspace-graph/contracts';
-import { type SqlTransaction, statement } from '@workspace-graph/database';
+import { statement, type Transaction } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
 
@@ -10,7 +10,7 @@ const WORKING: readonly NodeType[] = WORKING_TYPES;
  * @throws ServiceError NODE_NOT_FOUND; VALIDATION_FAILED on path `node_id` for a type that carries nothing; CONFLICT
  */
 export async function lockWorkingNode(
-  tx: SqlTransaction,
+  tx: Transaction,
   nodeId: string,
   expectedVersion: number | undefined,
 ): Promise<NodeRow> {
@@ -25,7 +25,7 @@ export async function lockWorkingNode(
 }
 
 /** Raises the version of a node after a change of what it carries, and tells of it. */
-export async function touchNode(tx: SqlTransaction, nodeId: string, action: string): Promise<void> {
+export async function touchNode(tx: Transaction, nodeId: string, action: string): Promise<void> {
   await tx.execute(TOUCH, [nodeId]);
   tellGraphChanged(tx, [nodeId], action);
 }

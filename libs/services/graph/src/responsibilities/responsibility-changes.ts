@@ -7,7 +7,7 @@ import {
   updateResponsibility,
   validationFailed,
 } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { holdActors } from '../actors/actor.repository.js';
 import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
@@ -27,7 +27,7 @@ import {
 } from './responsibility.statements.js';
 
 /** Adds a responsibility after the others of the node. */
-export async function add(tx: SqlTransaction, input: ParsedInputOf<typeof addResponsibility>): Promise<Responsibility> {
+export async function add(tx: Transaction, input: ParsedInputOf<typeof addResponsibility>): Promise<Responsibility> {
   const assignees = [...new Set(input.assignee_ids)];
   await holdActors(tx, assignees);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
@@ -42,7 +42,7 @@ export async function add(tx: SqlTransaction, input: ParsedInputOf<typeof addRes
 
 /** Changes a responsibility; without a real change everything stays as it is. */
 export async function update(
-  tx: SqlTransaction,
+  tx: Transaction,
   input: ParsedInputOf<typeof updateResponsibility>,
 ): Promise<Responsibility> {
   const id = input.responsibility_id;
@@ -82,7 +82,7 @@ export async function update(
 
 /** Removes a responsibility; the others keep their order. */
 export async function remove(
-  tx: SqlTransaction,
+  tx: Transaction,
   input: ParsedInputOf<typeof removeResponsibility>,
 ): Promise<{ done: true }> {
   const id = input.responsibility_id;
@@ -96,7 +96,7 @@ export async function remove(
 
 /** Gives the responsibilities of a node a new order, as a whole. */
 export async function reorder(
-  tx: SqlTransaction,
+  tx: Transaction,
   input: ParsedInputOf<typeof reorderResponsibilities>,
 ): Promise<{ responsibilities: Responsibility[] }> {
   const wanted = input.responsibility_ids;

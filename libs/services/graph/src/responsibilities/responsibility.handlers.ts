@@ -7,7 +7,7 @@ import {
   reorderResponsibilities,
   updateResponsibility,
 } from '@workspace-graph/contracts';
-import { Database, runSqlCommand } from '@workspace-graph/database';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { add, remove, reorder, update } from './responsibility-changes.js';
 
@@ -21,7 +21,7 @@ export class ResponsibilityHandlers {
     input: ParsedInputOf<typeof addResponsibility>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof addResponsibility>> {
-    return runSqlCommand(this.database, context, (tx) => add(tx, input));
+    return runCommand(this.database, context, (tx) => add(tx, input));
   }
 
   @Handles(updateResponsibility)
@@ -29,7 +29,7 @@ export class ResponsibilityHandlers {
     input: ParsedInputOf<typeof updateResponsibility>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof updateResponsibility>> {
-    return runSqlCommand(this.database, context, (tx) => update(tx, input));
+    return runCommand(this.database, context, (tx) => update(tx, input));
   }
 
   @Handles(removeResponsibility)
@@ -37,7 +37,7 @@ export class ResponsibilityHandlers {
     input: ParsedInputOf<typeof removeResponsibility>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof removeResponsibility>> {
-    return runSqlCommand(this.database, context, (tx) => remove(tx, input));
+    return runCommand(this.database, context, (tx) => remove(tx, input));
   }
 
   @Handles(reorderResponsibilities)
@@ -45,6 +45,6 @@ export class ResponsibilityHandlers {
     input: ParsedInputOf<typeof reorderResponsibilities>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof reorderResponsibilities>> {
-    return runSqlCommand(this.database, context, (tx) => reorder(tx, input));
+    return runCommand(this.database, context, (tx) => reorder(tx, input));
   }
 }

@@ -1,5 +1,5 @@
 import { type addResponsibility, type OutputOf, ServiceError } from '@workspace-graph/contracts';
-import type { SqlTransaction } from '@workspace-graph/database';
+import type { Transaction } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
 import { NODE_OF_RESPONSIBILITY, RESPONSIBILITIES, RESPONSIBILITY } from './responsibility.statements.js';
 
@@ -12,20 +12,20 @@ export function responsibilityNotFound(id: string): ServiceError {
 }
 
 /** The node that carries a responsibility; to be locked before anything of it is read. */
-export async function nodeOfResponsibility(tx: SqlTransaction, id: string): Promise<string> {
+export async function nodeOfResponsibility(tx: Transaction, id: string): Promise<string> {
   const row = await tx.row<{ node_id: string }>(NODE_OF_RESPONSIBILITY, [...seenBy(tx.context.caller), id]);
   if (!row) throw responsibilityNotFound(id);
   return row.node_id;
 }
 
 /** @throws ServiceError RESPONSIBILITY_NOT_FOUND, when somebody else has just removed it */
-export async function readResponsibility(tx: SqlTransaction, id: string): Promise<Responsibility> {
+export async function readResponsibility(tx: Transaction, id: string): Promise<Responsibility> {
   const row = await tx.row<{ responsibility: Responsibility }>(RESPONSIBILITY, [id]);
   if (!row) throw responsibilityNotFound(id);
   return row.responsibility;
 }
 
 /** All responsibilities of a node in their order. */
-export async function readResponsibilities(tx: SqlTransaction, nodeId: string): Promise<Responsibility[]> {
+export async function readResponsibilities(tx: Transaction, nodeId: string): Promise<Responsibility[]> {
   return (await tx.row<{ responsibilities: Responsibility[] }>(RESPONSIBILITIES, [nodeId]))?.responsibilities ?? [];
 }

@@ -83,11 +83,11 @@ const applied = async () =>
   (await graph.sql<{ n: number }>('SELECT count(*)::int AS n FROM outbox.applied_call'))[0]?.n ?? 0;
 
 describe('a change whose commit is not answered, because the line breaks', () => {
-  it('is found to be carried out, when it is one statement', async () => {
+  it('is found to be carried out, when an event is logged', async () => {
     const { id } = await graph.node('area', 'Logged');
     const context = contextOf(logEvent, { node_id: id, kind: 'note', content: 'Once' });
     const before = await applied();
-    line.losesAnswerTo = 'Once';
+    line.losesAnswerTo = 'COMMIT';
     const reply = await new EventHandlers(database).log(logEvent.input.parse(context.input), context);
     expect(parsedOf(reply)).toMatchObject({ node_id: id, content: 'Once' } satisfies Partial<
       OutputOf<typeof logEvent>
@@ -95,7 +95,7 @@ describe('a change whose commit is not answered, because the line breaks', () =>
     expect([line.losses, (await applied()) - before]).toEqual([1, 1]);
   });
 
-  it('is found to be carried out, when it is several statements', async () => {
+  it('is found to be carried out, when something is added to a node', async () => {
     const { id } = await graph.node('area', 'Tooled');
     const context = contextOf(addTool, { node_id: id, name: 'Hammer' });
     const before = await applied();
@@ -105,7 +105,7 @@ describe('a change whose commit is not answered, because the line breaks', () =>
     expect([line.losses, (await applied()) - before]).toEqual([2, 1]);
   });
 
-  it('is found to be carried out, through Prisma', async () => {
+  it('is found to be carried out, when it moves access', async () => {
     const { id } = await graph.node('area', 'Shared');
     const context = contextOf(setAccess, { node_id: id, visibility: 'private' });
     const before = await applied();

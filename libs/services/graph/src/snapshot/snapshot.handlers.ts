@@ -1,7 +1,15 @@
 import { Controller } from '@nestjs/common';
-import { getSnapshot, type OutputOf, type ParsedInputOf, type RawJson, setPositions } from '@workspace-graph/contracts';
-import { Database, runCommandStatement } from '@workspace-graph/database';
+import {
+  getSnapshot,
+  type OutputOf,
+  type ParsedInputOf,
+  type RawJson,
+  type ReplyOf,
+  setPositions,
+} from '@workspace-graph/contracts';
+import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { seenBy } from '../shared/caller.js';
 import { getSnapshot as read } from './get-snapshot.js';
 import { SET_POSITIONS } from './snapshot.statements.js';
 import { SnapshotMemory } from './snapshot-memory.js';
@@ -23,11 +31,22 @@ export class SnapshotHandlers {
   }
 
   @Handles(setPositions)
-  set({ positions }: ParsedInputOf<typeof setPositions>, context: OperationContext): Promise<RawJson> {
-    const column = <K extends keyof (typeof positions)[number]>(key: K): (typeof positions)[number][K][] =>
-      positions.map((position) => position[key]);
-    return runCommandStatement(this.database, context, SET_POSITIONS, {
-      values: [column('node_id'), column('x'), column('y')],
+  set(
+    { positions }: ParsedInputOf<typeof setPositions>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof setPositions>> {
+    const columns = (['node_id', 'x', 'y'] as const).map((key) => positions.map((position) => position[key]));
+    return runCommand(this.database, context, async (tx) => {
+      const [row] = await tx.rows<{ saved: number; moved: number }>(SET_POSITIONS, [
+        ...seenBy(context.caller),
+        ...columns,
+      ]);
+      const { saved = 0, moved = 0 } = row ?? {};
+      if (moved > 0) {
+        tx.audit({ action: setPositions.name, targetKind: 'position', targetId: null, after: { moved } });
+        tx.emit('graph.changed', { node_ids: [], action: setPositions.name });
+      }
+      return { saved };
     });
   }
 }

@@ -1,5 +1,5 @@
-import { Health, Lifecycle, NODE_TYPES, Relation, setPositions } from '@workspace-graph/contracts';
-import { commandStatement, statement, VISIBLE, writable } from '@workspace-graph/database';
+import { Health, Lifecycle, NODE_TYPES, Relation } from '@workspace-graph/contracts';
+import { statement, VISIBLE, writable } from '@workspace-graph/database';
 import { UNDRAWN_ACTIONS } from './undrawn-actions.js';
 
 /** Place of a value in a list of the contract, -1 for none. */
@@ -76,13 +76,16 @@ export const UNCHANGED_SINCE = statement(
   FROM (SELECT pg_current_snapshot() AS snapshot) now`,
 );
 
-/** $11 nodes, $12 and $13 where they are drawn; of a node that is named twice the last place counts. */
-export const SET_POSITIONS = commandStatement(
-  setPositions.name,
+/**
+ * $1 user, $2 sees all, $3 nodes, $4 and $5 where they are drawn; of a node that is named twice the last place counts.
+ * Answers how many of them the caller may place, and how many moved.
+ */
+export const SET_POSITIONS = statement(
+  'position.set',
   `
-  wanted AS (
+  WITH wanted AS (
     SELECT DISTINCT ON (w.node_id) w.node_id, w.x, w.y
-    FROM unnest($11::uuid[], $12::float8[], $13::float8[]) WITH ORDINALITY AS w(node_id, x, y, place) ORDER BY w.node_id, w.place DESC
+    FROM unnest($3::uuid[], $4::float8[], $5::float8[]) WITH ORDINALITY AS w(node_id, x, y, place) ORDER BY w.node_id, w.place DESC
   ), writable AS MATERIALIZED (
     -- In the order of ids, so that two callers never wait for each other; a purge cannot pass in between.
     SELECT n.id FROM graph.node n
@@ -93,14 +96,6 @@ export const SET_POSITIONS = commandStatement(
     SELECT w.node_id, round(w.x::numeric, 2), round(w.y::numeric, 2) FROM wanted w JOIN writable n ON n.id = w.node_id ORDER BY w.node_id
     ON CONFLICT (node_id) DO UPDATE SET x = excluded.x, y = excluded.y WHERE (p.x, p.y) IS DISTINCT FROM (excluded.x, excluded.y)
     RETURNING p.node_id
-  ), counted AS (
-    SELECT (SELECT count(*) FROM writable) AS writable, (SELECT count(*) FROM saved) AS moved
-  ), change AS (
-    SELECT json_build_object('saved', c.writable) AS reply, '{}'::uuid[] AS rests_on,
-      CASE WHEN c.moved > 0 THEN jsonb_build_array(jsonb_build_object('id', $9::uuid, 'action', '${setPositions.name}', 'target_kind', 'position',
-        'after', jsonb_build_object('moved', c.moved))) ELSE '[]' END AS audits,
-      CASE WHEN c.moved > 0 THEN jsonb_build_array(jsonb_build_object('id', $10::uuid, 'type', 'graph.changed', 'payload',
-        jsonb_build_object('node_ids', '[]'::jsonb, 'action', '${setPositions.name}'))) ELSE '[]' END AS events
-    FROM counted c
-  )`,
+  )
+  SELECT (SELECT count(*)::int FROM writable) AS saved, (SELECT count(*)::int FROM saved) AS moved`,
 );

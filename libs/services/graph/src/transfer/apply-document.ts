@@ -1,5 +1,5 @@
 import { type ImportReport, LIMITS, type ValidationIssue, validationFailed } from '@workspace-graph/contracts';
-import { type AccessChangeOptions, changeAccess, type SqlTransaction, type Statement } from '@workspace-graph/database';
+import { type AccessChangeOptions, changeAccess, type Statement, type Transaction } from '@workspace-graph/database';
 import { suffixedSyncKey } from '@workspace-graph/domain';
 import type { z } from 'zod';
 import * as sql from './import.statements.js';
@@ -15,7 +15,7 @@ type Report = z.infer<typeof ImportReport>;
  * @throws ServiceError VALIDATION_FAILED with everything that is wrong with the document; then nothing was written
  */
 export async function applyDocument(
-  tx: SqlTransaction,
+  tx: Transaction,
   staged: StagedDocument,
   options: AccessChangeOptions,
 ): Promise<Report> {
@@ -45,7 +45,7 @@ export async function applyDocument(
   };
 }
 
-async function check(tx: SqlTransaction, { issueCount }: StagedDocument): Promise<void> {
+async function check(tx: Transaction, { issueCount }: StagedDocument): Promise<void> {
   const progress = new ImportProgress(tx);
   const steps = [...RESOLVE, ...RULES];
   for (const [index, step] of steps.entries()) {
@@ -60,7 +60,7 @@ async function check(tx: SqlTransaction, { issueCount }: StagedDocument): Promis
 }
 
 /** Gives other keys to new nodes whose keys are taken, until none is. */
-async function giveSyncKeys(tx: SqlTransaction): Promise<void> {
+async function giveSyncKeys(tx: Transaction): Promise<void> {
   for (;;) {
     const taken = await tx.rows<{ place: number; slug: string }>(TAKEN_SYNC_KEYS);
     if (taken.length === 0) return;
@@ -73,7 +73,7 @@ async function giveSyncKeys(tx: SqlTransaction): Promise<void> {
 const KINDS = 10;
 
 /** In the order in which one refers to another. */
-async function write(tx: SqlTransaction, report: Report): Promise<void> {
+async function write(tx: Transaction, report: Report): Promise<void> {
   const userId = tx.context.caller.user_id;
   const progress = new ImportProgress(tx);
   let brought = 0;
@@ -97,7 +97,7 @@ async function write(tx: SqlTransaction, report: Report): Promise<void> {
   await bring('audit', sql.IMPORT_AUDIT);
 }
 
-async function writeNodes(tx: SqlTransaction, report: Report): Promise<void> {
+async function writeNodes(tx: Transaction, report: Report): Promise<void> {
   const { caller, envelope } = tx.context;
   const locked = await tx.row<{ total: number }>(sql.LOCK_NODES);
   const made = await tx.row<{ created: number }>(sql.IMPORT_NEW_NODES, [caller.user_id]);

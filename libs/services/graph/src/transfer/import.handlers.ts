@@ -3,9 +3,9 @@ import { listImports, type ParsedInputOf, putImportPart, RawJson, runImport } fr
 import {
   Database,
   runPreparedCommand,
-  type SqlTransaction,
   type StatementRunner,
   statement,
+  type Transaction,
 } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { applyDocument } from './apply-document.js';
@@ -64,7 +64,7 @@ export class ImportHandlers {
           { bytes: new Upload(runner, upload_id, caller.user_id, parts).bytes(), sizeBytes },
           signal,
         ),
-      change: (tx: SqlTransaction, staged: StagedDocument) => applyDocument(tx, staged, { dryRun: dry_run, confirmed }),
+      change: (tx: Transaction, staged: StagedDocument) => applyDocument(tx, staged, { dryRun: dry_run, confirmed }),
     };
     return runPreparedCommand(this.database, asked, work, IMPORT_TIMEOUT_MS);
   }

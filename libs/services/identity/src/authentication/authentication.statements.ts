@@ -50,3 +50,43 @@ export const CLAIMED_USER_FOR_CHANGE = statement(
     coalesce($5::text, u.email) AS claimed_email, coalesce($6::text, u.handle) AS claimed_handle, ARRAY(${MISSING})::text[] AS missing, ARRAY(${OUTDATED})::text[] AS outdated
   FROM identity."user" u WHERE u.external_id = $1::text AND ${IS_NEWEST} FOR NO KEY UPDATE OF u`,
 );
+
+/** $1 id, $2 name, $3 external id, $4 e-mail, $5 handle, $6 claimed scope. Changes nothing where the external id is known. */
+export const INSERT_CLAIMED_USER = statement(
+  'authentication.insert_claimed_user',
+  `
+  INSERT INTO identity."user" (id, name, external_id, email, handle, max_scope, claim_scope)
+  VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, 'manage', $6::text) ON CONFLICT DO NOTHING`,
+);
+
+/** When the claims of the user $1 that were applied last were issued: $2. */
+export const SET_CLAIMED_AT = statement(
+  'authentication.set_claimed_at',
+  `UPDATE identity."user" SET claimed_at = $2::timestamptz WHERE id = $1::uuid`,
+);
+
+/** The claimed scope $2 of the user $1. */
+export const SET_CLAIM_SCOPE = statement(
+  'authentication.set_claim_scope',
+  `UPDATE identity."user" SET claim_scope = $2::text, version = version + 1, updated_at = now() WHERE id = $1::uuid`,
+);
+
+/** E-mail $2 and handle $3 of the user $1. */
+export const SET_CLAIMED_NAMES = statement(
+  'authentication.set_claimed_names',
+  `
+  UPDATE identity."user" SET email = $2::text, handle = $3::text, version = version + 1, updated_at = now() WHERE id = $1::uuid`,
+);
+
+/** The user $1 joins the groups $2 by a claim. */
+export const JOIN_CLAIMED_GROUPS = statement(
+  'authentication.join_groups',
+  `
+  INSERT INTO identity.membership (group_id, user_id, source) SELECT g, $1::uuid, 'claim' FROM unnest($2::uuid[]) g ON CONFLICT DO NOTHING`,
+);
+
+/** The user $1 leaves the groups $2. */
+export const LEAVE_GROUPS = statement(
+  'authentication.leave_groups',
+  `DELETE FROM identity.membership WHERE user_id = $1::uuid AND group_id = ANY ($2::uuid[])`,
+);

@@ -2,7 +2,15 @@ import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/
 import { changedFields, type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { systemContext } from '../shared/system-context.js';
-import { CLAIMED_USER_FOR_CHANGE } from './authentication.statements.js';
+import {
+  CLAIMED_USER_FOR_CHANGE,
+  INSERT_CLAIMED_USER,
+  JOIN_CLAIMED_GROUPS,
+  LEAVE_GROUPS,
+  SET_CLAIM_SCOPE,
+  SET_CLAIMED_AT,
+  SET_CLAIMED_NAMES,
+} from './authentication.statements.js';
 
 /** What an identity provider says about a user, verified by the edge. */
 export interface Claims {
@@ -41,7 +49,7 @@ export async function applyClaims(database: Database, claims: Claims, requestId:
     await createOnFirstSight(tx, claims);
     const found = await tx.row<Difference>(CLAIMED_USER_FOR_CHANGE, claimParameters(claims));
     if (!found) return null;
-    await tx.prisma.user.update({ where: { id: found.user_id }, data: { claimedAt: claims.issuedAt ?? undefined } });
+    if (claims.issuedAt !== null) await tx.execute(SET_CLAIMED_AT, [found.user_id, claims.issuedAt]);
     await applyScope(tx, found);
     await applyNames(tx, found);
     await applyGroups(tx, found);
@@ -54,9 +62,8 @@ async function createOnFirstSight(tx: Transaction, claims: Claims): Promise<void
   const name = Name.safeParse(claims.name).data ?? claims.externalId;
   // The claims alone decide until an administrator lowers max_scope.
   const { externalId, email, handle, scope: claimScope } = claims;
-  const data = { id, name, externalId, email, handle, maxScope: 'manage', claimScope };
-  const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true });
-  if (count === 0) return;
+  const isNew = await tx.execute(INSERT_CLAIMED_USER, [id, name, externalId, email, handle, claimScope]);
+  if (!isNew) return;
   tx.audit({
     action: authenticate.name,
     targetKind: 'user',
@@ -67,10 +74,7 @@ async function createOnFirstSight(tx: Transaction, claims: Claims): Promise<void
 
 async function applyScope(tx: Transaction, { claimed_scope: scope, ...found }: Difference): Promise<void> {
   if (found.claim_scope === scope) return;
-  await tx.prisma.user.update({
-    where: { id: found.user_id },
-    data: { claimScope: scope, version: { increment: 1 }, updatedAt: new Date() },
-  });
+  await tx.execute(SET_CLAIM_SCOPE, [found.user_id, scope]);
   tx.audit({
     action: authenticate.name,
     targetKind: 'user',
@@ -86,20 +90,14 @@ async function applyNames(tx: Transaction, found: Difference): Promise<void> {
   const { user_id: userId, email, handle, claimed_email, claimed_handle } = found;
   const changes = changedFields({ email, handle }, { email: claimed_email, handle: claimed_handle });
   if (!changes) return;
-  await tx.prisma.user.update({
-    where: { id: userId },
-    data: { email: claimed_email, handle: claimed_handle, version: { increment: 1 }, updatedAt: new Date() },
-  });
+  await tx.execute(SET_CLAIMED_NAMES, [userId, claimed_email, claimed_handle]);
   tx.audit({ action: authenticate.name, targetKind: 'user', targetId: userId, ...changes });
 }
 
 async function applyGroups(tx: Transaction, { user_id: userId, missing, outdated }: Difference): Promise<void> {
   if (missing.length === 0 && outdated.length === 0) return;
-  await tx.prisma.membership.createMany({
-    data: missing.map((groupId) => ({ groupId, userId, source: 'claim' })),
-    skipDuplicates: true,
-  });
-  await tx.prisma.membership.deleteMany({ where: { userId, groupId: { in: outdated } } });
+  await tx.execute(JOIN_CLAIMED_GROUPS, [userId, missing]);
+  await tx.execute(LEAVE_GROUPS, [userId, outdated]);
   tx.audit({
     action: authenticate.name,
     targetKind: 'user',

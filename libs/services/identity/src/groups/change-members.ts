@@ -1,7 +1,7 @@
 import { changeGroupMembers, type Group, type ParsedInputOf, validationFailed } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { userNotFound } from '../shared/refusals.js';
-import { ADD_MEMBERS, MISSING_USERS, REMOVE_MEMBERS } from './group.statements.js';
+import { ADD_MEMBERS, MISSING_USERS, REMOVE_MEMBERS, TOUCH_GROUP } from './group.statements.js';
 import { lockGroup, readGroup } from './update-group.js';
 
 type Input = ParsedInputOf<typeof changeGroupMembers>;
@@ -20,7 +20,7 @@ export async function changeMembers(tx: Transaction, { group_id: id, add, remove
   const added = add.length > 0 ? await tx.rows<{ user_id: string }>(ADD_MEMBERS, [id, add]) : [];
   const removed = remove.length > 0 ? await tx.rows<{ user_id: string }>(REMOVE_MEMBERS, [id, remove]) : [];
   if (added.length > 0 || removed.length > 0) {
-    await tx.prisma.userGroup.update({ where: { id }, data: { version: { increment: 1 }, updatedAt: new Date() } });
+    await tx.execute(TOUCH_GROUP, [id]);
     tx.audit({
       action: changeGroupMembers.name,
       targetKind: 'group',

@@ -15,7 +15,15 @@ import { Handles, newId, type OperationContext } from '@workspace-graph/platform
 import { runIdentityCommand } from '../shared/identity-command.js';
 import { groupNotFound } from '../shared/refusals.js';
 import { changeMembers } from './change-members.js';
-import { GROUP_CURSOR, GROUP_PAGE, GROUP_USES, MEMBER_CURSOR, MEMBER_PAGE } from './group.statements.js';
+import {
+  DELETE_GROUP,
+  GROUP_CURSOR,
+  GROUP_PAGE,
+  GROUP_USES,
+  INSERT_GROUP,
+  MEMBER_CURSOR,
+  MEMBER_PAGE,
+} from './group.statements.js';
 import { lockGroup, readGroup, refuseTaken, updateGroupRow } from './update-group.js';
 
 /** Groups of users, the recipients of sharing. */
@@ -31,7 +39,7 @@ export class GroupHandlers {
     return runIdentityCommand(this.database, context, async (tx) => {
       await refuseTaken(tx, { id: null, name: input.name, claim: input.claim });
       const id = newId();
-      await tx.prisma.userGroup.create({ data: { id, name: input.name, claim: input.claim } });
+      await tx.execute(INSERT_GROUP, [id, input.name, input.claim]);
       tx.audit({ action: createGroup.name, targetKind: 'group', targetId: id, after: { ...input } });
       return readGroup(tx, id);
     });
@@ -68,7 +76,7 @@ export class GroupHandlers {
         async () => {
           await lockGroup(tx, id);
           const uses = await tx.row<{ member_ids: string[]; node_ids: string[] }>(GROUP_USES, [id]);
-          await tx.prisma.userGroup.delete({ where: { id } });
+          await tx.execute(DELETE_GROUP, [id]);
           tx.audit({
             action: deleteGroup.name,
             targetKind: 'group',

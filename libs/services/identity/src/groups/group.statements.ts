@@ -45,6 +45,27 @@ export const MEMBER_PAGE = statement(
   ),
 );
 
+/** $1 id, $2 name, $3 claim. */
+export const INSERT_GROUP = statement(
+  'group.insert',
+  `INSERT INTO identity.user_group (id, name, claim) VALUES ($1::uuid, $2::text, $3::text)`,
+);
+
+/** The group $1: $2 name, $3 claim. */
+export const UPDATE_GROUP = statement(
+  'group.update',
+  `
+  UPDATE identity.user_group SET name = $2::text, claim = $3::text, version = version + 1, updated_at = now() WHERE id = $1::uuid`,
+);
+
+/** The group $1 has other members. */
+export const TOUCH_GROUP = statement(
+  'group.touch',
+  `UPDATE identity.user_group SET version = version + 1, updated_at = now() WHERE id = $1::uuid`,
+);
+
+export const DELETE_GROUP = statement('group.delete', `DELETE FROM identity.user_group WHERE id = $1::uuid`);
+
 /** Locks the group $1 for a change. */
 export const GROUP_FOR_CHANGE = statement(
   'group.for_change',

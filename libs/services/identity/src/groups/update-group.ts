@@ -1,7 +1,13 @@
 import { type Group, type ParsedInputOf, ServiceError, updateGroup } from '@workspace-graph/contracts';
 import { changedFields, lockAccess, type Transaction } from '@workspace-graph/database';
 import { groupNotFound } from '../shared/refusals.js';
-import { GROUP_BY_ID, GROUP_FOR_CHANGE, GROUP_TAKEN, REMOVE_CLAIMED_MEMBERS } from './group.statements.js';
+import {
+  GROUP_BY_ID,
+  GROUP_FOR_CHANGE,
+  GROUP_TAKEN,
+  REMOVE_CLAIMED_MEMBERS,
+  UPDATE_GROUP,
+} from './group.statements.js';
 
 interface GroupRow {
   readonly id: string;
@@ -47,10 +53,7 @@ export async function updateGroupRow(tx: Transaction, input: ParsedInputOf<typeo
   const changes = changedFields({ name: before.name, claim: before.claim }, { name, claim });
   if (!changes) return;
   await refuseTaken(tx, { id: before.id, name, claim });
-  await tx.prisma.userGroup.update({
-    where: { id: before.id },
-    data: { name, claim, version: { increment: 1 }, updatedAt: new Date() },
-  });
+  await tx.execute(UPDATE_GROUP, [before.id, name, claim]);
   const left = claim === before.claim ? [] : await tx.rows<{ user_id: string }>(REMOVE_CLAIMED_MEMBERS, [before.id]);
   if (left.length > 0) tx.emit('access.changed', { node_ids: [] });
   tx.audit({

@@ -1,7 +1,7 @@
 import type { Scope, Token } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { TOKEN_BY_ID } from './token.statements.js';
+import { INSERT_TOKEN, TOKEN_BY_ID } from './token.statements.js';
 import { hashSecret, newSecret } from './token-secret.js';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +31,20 @@ export interface MadeToken {
 export async function insertToken(tx: Transaction, action: string, input: NewToken): Promise<MadeToken> {
   const secret = newSecret(input.kind);
   const id = newId();
-  await tx.prisma.token.create({ data: { id, ...input, secretSha256: hashSecret(secret) } });
+  const { kind: ofKind, userId, expiresAt, origin, madeBy = null, replaces = null } = input;
+  const values = [
+    id,
+    ofKind,
+    input.label,
+    input.scope,
+    userId,
+    hashSecret(secret),
+    expiresAt,
+    origin,
+    madeBy,
+    replaces,
+  ];
+  await tx.execute(INSERT_TOKEN, values);
   const row = await tx.row<{ token: Token }>(TOKEN_BY_ID, [id]);
   if (!row) throw new Error('The token that was just written is not there');
   const { kind, label, scope, expires_at, made_by } = row.token;

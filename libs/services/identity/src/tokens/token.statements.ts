@@ -23,6 +23,17 @@ export const TOKEN_BY_ID = statement(
   `SELECT ${tokenJson('t.made_by')} AS token FROM ${FROM_TOKEN} WHERE t.id = $1::uuid`,
 );
 
+/**
+ * $1 id, $2 kind, $3 label, $4 scope, $5 user, $6 SHA-256 of the secret, $7 end, $8 origin, $9 the token that makes it,
+ * $10 the one whose place it is to take.
+ */
+export const INSERT_TOKEN = statement(
+  'token.insert',
+  `
+  INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at, origin, made_by, replaces)
+  VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bytea, $7::timestamptz, $8::text, $9::uuid, $10::uuid)`,
+);
+
 /** $1 and $2 reach, $3 ended ones too, $4 page size, $5 id of the last token before. */
 export const TOKEN_PAGE = statement(
   'token.page',

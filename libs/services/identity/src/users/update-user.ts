@@ -1,7 +1,7 @@
 import { type ParsedInputOf, type Scope, ServiceError, scopeIncludes, updateUser } from '@workspace-graph/contracts';
 import { changedFields, type Transaction } from '@workspace-graph/database';
 import { rightsChanged, userNotFound } from '../shared/refusals.js';
-import { MANAGERS, USER_BY_ID, USER_FOR_CHANGE } from './user.statements.js';
+import { MANAGERS, UPDATE_USER, USER_BY_ID, USER_FOR_CHANGE } from './user.statements.js';
 
 type Input = ParsedInputOf<typeof updateUser>;
 
@@ -34,18 +34,7 @@ export async function updateUserRow(tx: Transaction, input: Input): Promise<void
   if (!stillManages && managers.length === 1 && managers[0]?.id === input.user_id) {
     throw await conflict(tx, input.user_id, 'This is the last user who can manage; let another one manage first.');
   }
-  await tx.prisma.user.update({
-    where: { id: input.user_id },
-    data: {
-      name,
-      email,
-      handle,
-      maxScope,
-      version: { increment: 1 },
-      updatedAt: new Date(),
-      ...(disabled !== before.disabled ? { disabledAt: disabled ? new Date() : null } : {}),
-    },
-  });
+  await tx.execute(UPDATE_USER, [input.user_id, name, email, handle, maxScope, disabled]);
   tx.audit({ action: updateUser.name, targetKind: 'user', targetId: input.user_id, ...changes });
   if ((disabled && !before.disabled) || !scopeIncludes(maxScope, before.max_scope)) {
     tx.emit('credential.ended', { user_id: input.user_id, credential_id: null });

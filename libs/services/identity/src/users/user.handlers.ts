@@ -16,7 +16,7 @@ import { Handles, newId, type OperationContext } from '@workspace-graph/platform
 import { runIdentityCommand } from '../shared/identity-command.js';
 import { userNotFound } from '../shared/refusals.js';
 import { updateUserRow } from './update-user.js';
-import { USER_BY_ID, USER_CURSOR, USER_JSON, USER_PAGE } from './user.statements.js';
+import { INSERT_USER, USER_BY_EXTERNAL_ID, USER_BY_ID, USER_CURSOR, USER_JSON, USER_PAGE } from './user.statements.js';
 
 /** Users, and who the caller is. */
 @Controller()
@@ -39,9 +39,7 @@ export class UserHandlers {
       if (input.external_id !== null) await refuseTakenExternalId(tx, input.external_id);
       const id = newId();
       const { name, external_id: externalId, email, handle, max_scope: maxScope } = input;
-      await tx.prisma.user.create({
-        data: { id, name, externalId, email, handle, maxScope },
-      });
+      await tx.execute(INSERT_USER, [id, name, externalId, email, handle, maxScope]);
       tx.audit({ action: createUser.name, targetKind: 'user', targetId: id, after: { ...input } });
       return readUser(tx, id);
     });
@@ -81,7 +79,7 @@ async function readUser(tx: Transaction, userId: string): Promise<User> {
 }
 
 async function refuseTakenExternalId(tx: Transaction, externalId: string): Promise<void> {
-  const taken = await tx.prisma.user.findUnique({ where: { externalId }, select: { id: true } });
+  const taken = await tx.row<{ id: string }>(USER_BY_EXTERNAL_ID, [externalId]);
   if (taken)
     throw new ServiceError('CONFLICT', `Another user has the external id ${externalId}.`, {
       current: await readUser(tx, taken.id),

@@ -40,6 +40,29 @@ export const USER_PAGE = statement(
   ),
 );
 
+/** Id of the user with the external id $1. */
+export const USER_BY_EXTERNAL_ID = statement(
+  'user.by_external_id',
+  `SELECT id FROM identity."user" WHERE external_id = $1::text`,
+);
+
+/** $1 id, $2 name, $3 external id, $4 e-mail, $5 handle, $6 greatest scope. */
+export const INSERT_USER = statement(
+  'user.insert',
+  `
+  INSERT INTO identity."user" (id, name, external_id, email, handle, max_scope)
+  VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text)`,
+);
+
+/** The user $1: $2 name, $3 e-mail, $4 handle, $5 greatest scope, $6 disabled. */
+export const UPDATE_USER = statement(
+  'user.update',
+  `
+  UPDATE identity."user" SET name = $2::text, email = $3::text, handle = $4::text, max_scope = $5::text,
+    disabled_at = CASE WHEN $6::boolean THEN coalesce(disabled_at, now()) END, version = version + 1, updated_at = now()
+  WHERE id = $1::uuid`,
+);
+
 /** Locks the user $1 for a change. */
 export const USER_FOR_CHANGE = statement(
   'user.for_change',
