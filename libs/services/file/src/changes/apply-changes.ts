@@ -1,10 +1,4 @@
-import type {
-  FileChange,
-  FileRecord,
-  OutputOf,
-  applyFileChanges as operation,
-  ParsedInputOf,
-} from '@workspace-graph/contracts';
+import type { applyFileChanges, FileChange, FileRecord, OutputOf, ParsedInputOf } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { authorOf, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import {
@@ -19,13 +13,13 @@ import {
 } from './change.statements.js';
 import { type ChangePlan, type KeyedFile, type NamedPath, pathNamedBy, planChanges } from './plan-changes.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof applyFileChanges>;
 
 /**
  * Carries changes of one node out: reads what they name, works them out, writes the outcome, each in a statement.
  * @throws ServiceError NODE_NOT_FOUND and FORBIDDEN of the node; with `strict` the first refusal of a change
  */
-export async function applyChanges(tx: Transaction, input: Input): Promise<OutputOf<typeof operation>> {
+export async function applyChanges(tx: Transaction, input: Input): Promise<OutputOf<typeof applyFileChanges>> {
   const { node_id: nodeId, action, strict, changes } = input;
   const nodes = await lockNodes(tx, input);
   const node = nodes.get(nodeId);

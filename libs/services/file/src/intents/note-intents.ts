@@ -1,6 +1,6 @@
 import {
+  type noteFileIntents,
   type OutputOf,
-  type noteFileIntents as operation,
   type ParsedInputOf,
   type ValidationIssue,
   validationFailed,
@@ -10,7 +10,7 @@ import { parseFilePath } from '@workspace-graph/domain';
 import { authorOf, deviceOf, fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import { INTENDED_FILES, INTENDED_NODES, type IntendedFile, NOTE_INTENTS } from './intent.statements.js';
 
-type Intent = ParsedInputOf<typeof operation>['intents'][number];
+type Intent = ParsedInputOf<typeof noteFileIntents>['intents'][number];
 
 /**
  * Notes all of the intents or none.
@@ -18,8 +18,8 @@ type Intent = ParsedInputOf<typeof operation>['intents'][number];
  */
 export async function noteIntents(
   tx: Transaction,
-  { intents }: ParsedInputOf<typeof operation>,
-): Promise<OutputOf<typeof operation>> {
+  { intents }: ParsedInputOf<typeof noteFileIntents>,
+): Promise<OutputOf<typeof noteFileIntents>> {
   const issues = intents.flatMap((intent, index) => problemsOf(intent, `intents.${index}.to_path`));
   if (issues.length > 0) throw validationFailed(issues);
   const files = await filesOf(tx, intents);

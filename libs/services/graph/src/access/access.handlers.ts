@@ -11,7 +11,7 @@ import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { EXPLAIN_ACCESS, NODE_ACCESS, USER_EXISTS } from './access.statements.js';
-import { setAccess as set } from './set-access.js';
+import { set } from './set-access.js';
 
 /** How nodes are shared. */
 @Controller()

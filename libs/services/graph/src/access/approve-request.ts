@@ -1,6 +1,6 @@
 import {
   type AccessLevel,
-  approveAccessRequest as operation,
+  approveAccessRequest,
   type ParsedInputOf,
   type RawJson,
   type Visibility,
@@ -12,7 +12,7 @@ import { readOwnSetting, type Share, storeSetting } from './access.repository.js
 import { decide, lockPending, readRequest } from './request.repository.js';
 import { SHUTTING_GATES } from './request.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof approveAccessRequest>;
 
 interface Gate {
   readonly id: string;
@@ -39,7 +39,7 @@ export async function approveRequest(tx: Transaction, input: Input): Promise<Raw
     },
     (unconfirmed) => rawObject({ applied: false, preview: unconfirmed, access_request: unchanged }),
   );
-  await decide(tx, operation.name, request, { state: 'approved', note: input.note });
+  await decide(tx, approveAccessRequest.name, request, { state: 'approved', note: input.note });
   return rawObject({ applied: true, preview, access_request: await readRequest(tx, request.id) });
 }
 
@@ -48,5 +48,5 @@ async function admit(tx: Transaction, gate: Gate, userId: string, access: Access
   const before = await readOwnSetting(tx, gate);
   const line: Share = { kind: 'user', id: userId, access };
   const recipients = [...before.recipients.filter((recipient) => recipient.id !== userId), line];
-  await storeSetting(tx, operation.name, gate.id, { before, after: { visibility: 'group', recipients } });
+  await storeSetting(tx, approveAccessRequest.name, gate.id, { before, after: { visibility: 'group', recipients } });
 }

@@ -1,8 +1,8 @@
 import {
-  setAccess as operation,
   type ParsedInputOf,
   type RawJson,
   ServiceError,
+  setAccess,
   validationFailed,
 } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
@@ -11,10 +11,10 @@ import { rawObject } from '../shared/raw-json.js';
 import { isRestricted, type OwnSetting, readAccess, readOwnSetting, storeSetting } from './access.repository.js';
 import { MISSING_RECIPIENTS } from './access.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof setAccess>;
 
 /** Sets or drops the own setting of a node. The answer holds the sharing as it is stored then. */
-export async function setAccess(tx: Transaction, input: Input): Promise<RawJson> {
+export async function set(tx: Transaction, input: Input): Promise<RawJson> {
   refuseMisfits(input);
   await lockAccess(tx);
   const node = await lockNode(tx, input.node_id);
@@ -32,7 +32,7 @@ export async function setAccess(tx: Transaction, input: Input): Promise<RawJson>
     tx,
     { confirmed: input.confirmed, dryRun: input.dry_run },
     async () => {
-      await storeSetting(tx, operation.name, node.id, { before, after });
+      await storeSetting(tx, setAccess.name, node.id, { before, after });
       return { result: null, ...reachOf(node.id, before, after) };
     },
     (unconfirmed) => rawObject({ applied: false, preview: unconfirmed, access: unchanged }),

@@ -18,7 +18,7 @@ import { seenBy } from '../shared/caller.js';
 import { actorNotFound } from './actor.repository.js';
 import { ACTOR, ACTOR_CURSOR, ACTORS_START, LIST_ACTORS } from './actor.statements.js';
 import { create, update } from './actor-changes.js';
-import { deleteActor as remove } from './delete-actor.js';
+import { remove } from './delete-actor.js';
 import { DUTIES, DUTIES_START, DUTY_CURSOR } from './duty.statements.js';
 
 /** Of the nodes whose duties are told unless somebody asks for others. */

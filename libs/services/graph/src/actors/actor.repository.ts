@@ -1,5 +1,5 @@
 import { type Actor, type ActorType, type RawJson, ServiceError, validationFailed } from '@workspace-graph/contracts';
-import { type Transaction, statement } from '@workspace-graph/database';
+import { statement, type Transaction } from '@workspace-graph/database';
 import { ACTOR, ACTOR_OF_USER, HOLD_USER } from './actor.statements.js';
 
 /** An actor's own columns while a change holds it locked. */

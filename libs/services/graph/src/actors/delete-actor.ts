@@ -1,6 +1,6 @@
 import {
+  deleteActor,
   type OutputOf,
-  deleteActor as operation,
   type ParsedInputOf,
   ServiceError,
   validationFailed,
@@ -17,14 +17,14 @@ import {
   TOUCH_NODES,
 } from './actor.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
-type Reply = OutputOf<typeof operation>;
+type Input = ParsedInputOf<typeof deleteActor>;
+type Reply = OutputOf<typeof deleteActor>;
 
 /** Uses named in a refusal. */
 const USES_SHOWN = 100;
 
 /** Deletes an actor that nothing uses, or whose uses another one takes over. */
-export async function deleteActor(tx: Transaction, input: Input): Promise<Reply> {
+export async function remove(tx: Transaction, input: Input): Promise<Reply> {
   const { actor_id: actorId, reassign_to: heirId } = input;
   if (heirId === actorId)
     throw validationFailed([{ path: 'reassign_to', message: 'must be another actor than the one to delete' }]);
@@ -42,7 +42,7 @@ export async function deleteActor(tx: Transaction, input: Input): Promise<Reply>
     );
   }
   if (count === 0 || heirId === undefined) {
-    await remove(tx, actor);
+    await deleteRow(tx, actor);
     return { applied: true, preview: null, reassigned: 0 };
   }
   const { preview } = await changeAccess(
@@ -50,7 +50,7 @@ export async function deleteActor(tx: Transaction, input: Input): Promise<Reply>
     { confirmed: input.confirmed },
     async () => {
       const regrant = await reassign(tx, actorId, heirId);
-      await remove(tx, actor, { reassigned_to: heirId });
+      await deleteRow(tx, actor, { reassigned_to: heirId });
       return { result: null, refresh: [], regrant };
     },
     (unconfirmed): Reply => ({ applied: false, preview: unconfirmed, reassigned: count }),
@@ -71,7 +71,7 @@ async function reassign(tx: Transaction, actorId: string, heirId: string): Promi
   const nodes = await tx.rows<{ id: string; gate: boolean | null }>(REASSIGN_NODES, [actorId, heirId]);
   for (const { id } of nodes) {
     tx.audit({
-      action: operation.name,
+      action: deleteActor.name,
       targetKind: 'node',
       targetId: id,
       before: { owner_id: actorId },
@@ -81,7 +81,7 @@ async function reassign(tx: Transaction, actorId: string, heirId: string): Promi
   const duties = await tx.rows<{ id: string; node_id: string }>(REASSIGN_RESPONSIBILITIES, [actorId, heirId]);
   for (const { id, node_id } of duties) {
     tx.audit({
-      action: operation.name,
+      action: deleteActor.name,
       targetKind: 'responsibility',
       targetId: id,
       before: { node_id, assignee_id: actorId },
@@ -90,18 +90,18 @@ async function reassign(tx: Transaction, actorId: string, heirId: string): Promi
   }
   const touched = [...new Set(duties.map((duty) => duty.node_id))];
   await tx.execute(TOUCH_NODES, [touched]);
-  tellGraphChanged(tx, [...nodes.map(({ id }) => id), ...touched], operation.name);
+  tellGraphChanged(tx, [...nodes.map(({ id }) => id), ...touched], deleteActor.name);
   return nodes.filter((node) => node.gate).map((node) => node.id);
 }
 
-async function remove(
+async function deleteRow(
   tx: Transaction,
   { id, type, name, user_id }: ActorRow,
   after?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await tx.execute(DELETE_ACTOR, [id]);
   tx.audit({
-    action: operation.name,
+    action: deleteActor.name,
     targetKind: 'actor',
     targetId: id,
     before: { type, name, user_id },

@@ -1,16 +1,34 @@
 import { Controller } from '@nestjs/common';
 import { listAudit, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
-import { Database } from '@workspace-graph/database';
+import { Database, LAST_ID } from '@workspace-graph/database';
 import { Handles } from '@workspace-graph/platform';
-import { listAudit as list } from './list-audit.js';
+import { EARLIEST, LATEST } from '../shared/time.js';
+import { AUDIT, AUDIT_CURSOR, type AuditFilter } from './audit.statements.js';
 
 /** The audit trail. */
 @Controller()
 export class AuditHandlers {
   constructor(private readonly database: Database) {}
 
+  /** Answers one page, newest first. */
   @Handles(listAudit)
-  list(input: ParsedInputOf<typeof listAudit>): Promise<RawJson> {
-    return list(this.database, input);
+  async list(input: ParsedInputOf<typeof listAudit>): Promise<RawJson> {
+    const all: readonly (readonly [AuditFilter, string | undefined])[] = [
+      ['target', input.target_id],
+      ['user', input.user_id],
+      ['action', input.action],
+    ];
+    const filters = all.filter(([, value]) => value !== undefined);
+    const statement = AUDIT.get(filters.map(([name]) => name).join());
+    if (!statement) throw new Error('No statement for these filters');
+    const page = await this.database.json(statement, [
+      input.limit,
+      ...AUDIT_CURSOR.read(input.cursor, [LATEST, LAST_ID]),
+      input.from ?? EARLIEST,
+      input.to ?? LATEST,
+      ...filters.map(([, value]) => value),
+    ]);
+    if (!page) throw new Error('A list answers one row');
+    return page;
   }
 }

@@ -1,8 +1,8 @@
 import {
+  connect,
   type Edge,
   type NodeRef,
   type OutputOf,
-  connect as operation,
   type ParsedInputOf,
   ServiceError,
   validationFailed,
@@ -14,8 +14,8 @@ import { authorOf } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { EDGE_BY_KEY, INSERT_EDGE } from './edge.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
-type Reply = OutputOf<typeof operation>;
+type Input = ParsedInputOf<typeof connect>;
+type Reply = OutputOf<typeof connect>;
 
 /** Joins two visible nodes. belongs_to carries sharing, so it goes through the preview of access. */
 export async function connectNodes(tx: Transaction, input: Input): Promise<Reply> {
@@ -49,8 +49,8 @@ async function insert(tx: Transaction, edge: Edge): Promise<void> {
   const made = await tx.row(INSERT_EDGE, [edge.id, sourceId, targetId, edge.relation, authorOf(tx.context.caller)]);
   if (!made) await refuseExisting(tx, edge);
   const after = { source_id: sourceId, target_id: targetId, relation: edge.relation };
-  tx.audit({ action: operation.name, targetKind: 'edge', targetId: edge.id, after });
-  tellGraphChanged(tx, [sourceId, targetId], operation.name);
+  tx.audit({ action: connect.name, targetKind: 'edge', targetId: edge.id, after });
+  tellGraphChanged(tx, [sourceId, targetId], connect.name);
 }
 
 async function refuseExisting(tx: Transaction, { source, target, relation }: Edge): Promise<void> {

@@ -1,17 +1,11 @@
-import {
-  type Edge,
-  type OutputOf,
-  disconnect as operation,
-  type ParsedInputOf,
-  ServiceError,
-} from '@workspace-graph/contracts';
+import { disconnect, type Edge, type OutputOf, type ParsedInputOf, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { DELETE_EDGE, EDGE_BY_ID } from './edge.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
-type Reply = OutputOf<typeof operation>;
+type Input = ParsedInputOf<typeof disconnect>;
+type Reply = OutputOf<typeof disconnect>;
 
 /** Removes an edge between visible nodes; not the membership of a node in its organization. */
 export async function disconnectNodes(tx: Transaction, input: Input): Promise<Reply> {
@@ -49,8 +43,8 @@ async function remove(tx: Transaction, edge: Edge): Promise<void> {
   // Somebody else may have removed it since it was read.
   if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
   const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };
-  tx.audit({ action: operation.name, targetKind: 'edge', targetId: edge.id, before });
-  tellGraphChanged(tx, [edge.source.id, edge.target.id], operation.name);
+  tx.audit({ action: disconnect.name, targetKind: 'edge', targetId: edge.id, before });
+  tellGraphChanged(tx, [edge.source.id, edge.target.id], disconnect.name);
 }
 
 function edgeNotFound(edgeId: string): ServiceError {

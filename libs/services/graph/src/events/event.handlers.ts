@@ -12,9 +12,11 @@ import {
 } from '@workspace-graph/contracts';
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { getEvent as get } from './event.repository.js';
-import * as changes from './event-changes.js';
-import { listEvents as list } from './list-events.js';
+import { seenBy } from '../shared/caller.js';
+import { eventNotFound } from './event.repository.js';
+import { EVENT_WITH_NODE } from './event.statements.js';
+import { archive, edit, log, resolve, supersede } from './event-changes.js';
+import { list } from './list-events.js';
 
 /** The timelines of nodes. */
 @Controller()
@@ -23,7 +25,7 @@ export class EventHandlers {
 
   @Handles(logEvent)
   log(input: ParsedInputOf<typeof logEvent>, context: OperationContext): Promise<RawJson> {
-    return runCommand(this.database, context, (tx) => changes.log(tx, input));
+    return runCommand(this.database, context, (tx) => log(tx, input));
   }
 
   @Handles(listEvents)
@@ -32,27 +34,29 @@ export class EventHandlers {
   }
 
   @Handles(getEvent)
-  get(input: ParsedInputOf<typeof getEvent>, { caller }: OperationContext): Promise<RawJson> {
-    return get(this.database, input.event_id, caller);
+  async get({ event_id: id }: ParsedInputOf<typeof getEvent>, { caller }: OperationContext): Promise<RawJson> {
+    const event = await this.database.json(EVENT_WITH_NODE, [...seenBy(caller), id]);
+    if (!event) throw eventNotFound(id);
+    return event;
   }
 
   @Handles(editEvent)
   edit(input: ParsedInputOf<typeof editEvent>, context: OperationContext): Promise<RawJson> {
-    return runCommand(this.database, context, (tx) => changes.edit(tx, input));
+    return runCommand(this.database, context, (tx) => edit(tx, input));
   }
 
   @Handles(resolveEvent)
   resolve(input: ParsedInputOf<typeof resolveEvent>, context: OperationContext): Promise<RawJson> {
-    return runCommand(this.database, context, (tx) => changes.resolve(tx, input));
+    return runCommand(this.database, context, (tx) => resolve(tx, input));
   }
 
   @Handles(supersedeEvent)
   supersede(input: ParsedInputOf<typeof supersedeEvent>, context: OperationContext): Promise<RawJson> {
-    return runCommand(this.database, context, (tx) => changes.supersede(tx, input));
+    return runCommand(this.database, context, (tx) => supersede(tx, input));
   }
 
   @Handles(archiveEvent)
   archive(input: ParsedInputOf<typeof archiveEvent>, context: OperationContext): Promise<RawJson> {
-    return runCommand(this.database, context, (tx) => changes.archive(tx, input));
+    return runCommand(this.database, context, (tx) => archive(tx, input));
   }
 }

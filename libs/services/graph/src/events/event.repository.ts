@@ -1,8 +1,8 @@
-import { type Caller, type EventKind, type EventStatus, type RawJson, ServiceError } from '@workspace-graph/contracts';
-import type { Database, Transaction } from '@workspace-graph/database';
+import { type EventKind, type EventStatus, type RawJson, ServiceError } from '@workspace-graph/contracts';
+import type { Transaction } from '@workspace-graph/database';
 import { allowsEventChange, type EventChange } from '@workspace-graph/domain';
 import { nodeIsReadOnly, seenBy } from '../shared/caller.js';
-import { EVENT, EVENT_FOR_CHANGE, EVENT_WITH_NODE } from './event.statements.js';
+import { EVENT, EVENT_FOR_CHANGE } from './event.statements.js';
 
 /** An event's own columns while a change holds it locked. */
 export interface EventRow {
@@ -21,13 +21,6 @@ export interface EventRow {
 /** The refusal of an absent event and of a hidden node's one alike. */
 export function eventNotFound(eventId: string): ServiceError {
   return new ServiceError('EVENT_NOT_FOUND', `There is no event ${eventId} that you may see.`, { event_id: eventId });
-}
-
-/** The event as get_event answers it. */
-export async function getEvent(database: Database, eventId: string, caller: Caller): Promise<RawJson> {
-  const event = await database.json(EVENT_WITH_NODE, [...seenBy(caller), eventId]);
-  if (!event) throw eventNotFound(eventId);
-  return event;
 }
 
 /** The event as get_event answers it, seen from inside a change. */

@@ -1,11 +1,11 @@
-import type { Caller, EventStatus, listEvents as operation, ParsedInputOf, RawJson } from '@workspace-graph/contracts';
+import type { Caller, EventStatus, listEvents, ParsedInputOf, RawJson } from '@workspace-graph/contracts';
 import { type Database, LAST_ID } from '@workspace-graph/database';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { homeOf } from '../shared/home.js';
 import { EARLIEST, LATEST } from '../shared/time.js';
 import { EVENT_CURSOR, EVENTS_AROUND, EVENTS_OF_ALL, EVENTS_OF_NODE } from './event.statements.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof listEvents>;
 
 /** Statuses of the timeline as it is read day by day. */
 const CURRENT: readonly EventStatus[] = ['active', 'resolved'];
@@ -14,7 +14,7 @@ const CURRENT: readonly EventStatus[] = ['active', 'resolved'];
  * Answers one page of events, newest first.
  * @throws ServiceError NODE_NOT_FOUND when the node, or the home node whose surroundings are asked for, is absent or hidden
  */
-export async function listEvents(database: Database, input: Input, caller: Caller): Promise<RawJson> {
+export async function list(database: Database, input: Input, caller: Caller): Promise<RawJson> {
   const home = input.node_id === undefined ? homeOf(input.scope, caller) : undefined;
   const values = [
     ...seenBy(caller),

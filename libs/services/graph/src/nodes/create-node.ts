@@ -1,10 +1,4 @@
-import {
-  type Lifecycle,
-  createNode as operation,
-  type ParsedInputOf,
-  type RawJson,
-  ServiceError,
-} from '@workspace-graph/contracts';
+import { createNode, type Lifecycle, type ParsedInputOf, type RawJson, ServiceError } from '@workspace-graph/contracts';
 import { holdAccess, lockAccess, refreshAccess, type Transaction } from '@workspace-graph/database';
 import { defaultLifecycle, suffixedSyncKey, syncKeyOf } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
@@ -15,13 +9,13 @@ import { holdNodes, readNode } from './node.repository.js';
 import { INSERT_NODE } from './node.statements.js';
 import { refuseForeignLifecycle, refuseHealthOfOthers } from './node-rules.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof createNode>;
 
 /** With 30^5 suffixes to draw from, more attempts than one mean a crowded name; this many mean a fault. */
 const SYNC_KEY_ATTEMPTS = 20;
 
 /** Creates a node with its memberships and its own sharing. Answers the whole node. */
-export async function createNode(tx: Transaction, input: Input): Promise<RawJson> {
+export async function create(tx: Transaction, input: Input): Promise<RawJson> {
   refuseMisfits(input);
   // A node without a setting and with its organization alone above it takes that one's access over.
   const isPlain = input.visibility === null && input.parent_ids.length === 0;
@@ -33,12 +27,12 @@ export async function createNode(tx: Transaction, input: Input): Promise<RawJson
   const syncKey = await insert(tx, input, { id, lifecycle, parents });
   if (!isPlain) await refreshAccess(tx, [id]);
   tx.audit({
-    action: operation.name,
+    action: createNode.name,
     targetKind: 'node',
     targetId: id,
     after: { ...input, parent_ids: parents, lifecycle, sync_key: syncKey },
   });
-  tellGraphChanged(tx, [id, ...parents], operation.name);
+  tellGraphChanged(tx, [id, ...parents], createNode.name);
   return readNode(tx, id);
 }
 

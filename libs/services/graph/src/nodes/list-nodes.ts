@@ -2,7 +2,7 @@ import {
   type Caller,
   Id,
   LIMITS,
-  type listNodes as operation,
+  type listNodes,
   type ParsedInputOf,
   RawJson,
   Timestamp,
@@ -24,7 +24,7 @@ import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { homeOf } from '../shared/home.js';
 import { joinedSummaryFields, nodeSummaryJoins } from '../shared/projections.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof listNodes>;
 type SortKey = [string, string];
 
 interface Order {
@@ -79,7 +79,7 @@ type Filters = Readonly<Partial<Record<keyof typeof FILTERS, string | readonly s
  * Answers one page of the nodes that the caller may see.
  * @throws ServiceError NODE_NOT_FOUND when the home node, organization or parent is absent or hidden
  */
-export async function listNodes(database: Pick<Database, 'row'>, input: Input, caller: Caller): Promise<RawJson> {
+export async function list(database: Pick<Database, 'row'>, input: Input, caller: Caller): Promise<RawJson> {
   const { cursor, start } = ORDERS[input.order];
   const filters = filtersOf(input, caller);
   const named = [filters.home, filters.organization, filters.parent].filter((id) => typeof id === 'string');

@@ -1,23 +1,17 @@
-import {
-  type NodeRef,
-  moveNode as operation,
-  type ParsedInputOf,
-  type RawJson,
-  ServiceError,
-} from '@workspace-graph/contracts';
+import { moveNode, type NodeRef, type ParsedInputOf, type RawJson, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
 import { KEY_CLASHES, MOVE_MEMBERSHIPS, MOVE_NODES, MOVING_NODES } from './move.statements.js';
 import { holdNodes, lockNode, readNode, refuseStale } from './node.repository.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof moveNode>;
 
 const MOVES_SHOWN = 500;
 const CLASHES_SHOWN = 100;
 
 /** Moves a node, and what belongs to it, to another organization. Unconfirmed it answers what would move and who would gain and lose. */
-export async function moveNode(tx: Transaction, input: Input): Promise<RawJson> {
+export async function move(tx: Transaction, input: Input): Promise<RawJson> {
   await lockAccess(tx);
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
@@ -36,7 +30,7 @@ export async function moveNode(tx: Transaction, input: Input): Promise<RawJson> 
   const { preview } = await changeAccess(
     tx,
     { confirmed: input.confirmed, dryRun: !input.confirmed },
-    () => move(tx, ids, from, input.organization_id),
+    () => moveAll(tx, ids, from, input.organization_id),
     (unconfirmed) => rawObject({ applied: false, preview: unconfirmed, node: unmoved, ...outcome }),
   );
   return rawObject({ applied: true, preview, node: await readNode(tx, node.id), ...outcome });
@@ -86,18 +80,18 @@ function wayOut(nodeId: string, clashes: readonly Clash[]): string {
   return `A key names folders and never changes. Ways out: ${ways.join('; or ')}.`;
 }
 
-async function move(tx: Transaction, ids: readonly string[], from: string, to: string) {
+async function moveAll(tx: Transaction, ids: readonly string[], from: string, to: string) {
   await tx.execute(MOVE_NODES, [ids, to]);
   await tx.execute(MOVE_MEMBERSHIPS, [ids, to, from]);
   for (const id of ids) {
     tx.audit({
-      action: operation.name,
+      action: moveNode.name,
       targetKind: 'node',
       targetId: id,
       before: { organization_id: from },
       after: { organization_id: to },
     });
   }
-  tellGraphChanged(tx, [...ids, from, to], operation.name);
+  tellGraphChanged(tx, [...ids, from, to], moveNode.name);
   return { result: null, refresh: ids };
 }

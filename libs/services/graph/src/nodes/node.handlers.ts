@@ -16,14 +16,14 @@ import {
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { archiveNode as archive, restoreNode as restore } from './archive-node.js';
-import { createNode as create } from './create-node.js';
-import { listNodes as list } from './list-nodes.js';
-import { moveNode as move } from './move-node.js';
+import { archive, restore } from './archive-node.js';
+import { create } from './create-node.js';
+import { list } from './list-nodes.js';
+import { move } from './move-node.js';
 import { NODE_DETAIL } from './node.statements.js';
-import { purgeNode as purge } from './purge-node.js';
+import { purge } from './purge-node.js';
 import { FIRST_NODES, SUGGEST_NODES } from './suggest-nodes.statement.js';
-import { updateNode as update } from './update-node.js';
+import { update } from './update-node.js';
 
 /** Reading and changing nodes. */
 @Controller()

@@ -1,11 +1,11 @@
-import { type Caller, listNodes as operation, type ParsedInputOf } from '@workspace-graph/contracts';
+import { type Caller, listNodes, type ParsedInputOf } from '@workspace-graph/contracts';
 import type { Database, Statement } from '@workspace-graph/database';
 import { type LargeGraph, readLargeGraph, type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { EDGES_START } from '../edges/edge.cursor.js';
 import { LIST_EDGES } from '../edges/edge.statements.js';
 import { GraphModule } from '../graph.module.js';
 import { planOf } from '../testing/plan.fixture.js';
-import { listNodes } from './list-nodes.js';
+import { list } from './list-nodes.js';
 import { NODE_DETAIL } from './node.statements.js';
 
 let services: ServiceHarness;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => services.close());
 
 /** The statement and the values that a list comes down to. */
-async function listed(input: Partial<ParsedInputOf<typeof operation>>): Promise<[Statement, readonly unknown[]]> {
+async function listed(input: Partial<ParsedInputOf<typeof listNodes>>): Promise<[Statement, readonly unknown[]]> {
   let asked: [Statement, readonly unknown[]] | undefined;
   const recorder: Pick<Database, 'row'> = {
     row: async <T extends Record<string, unknown>>(statement: Statement, values: readonly unknown[] = []) => {
@@ -29,7 +29,7 @@ async function listed(input: Partial<ParsedInputOf<typeof operation>>): Promise<
       return services.database.row<T>(statement, values);
     },
   };
-  await listNodes(recorder, { order: 'name', limit: 50, ...input }, caller);
+  await list(recorder, { order: 'name', limit: 50, ...input }, caller);
   if (!asked) throw new Error('The list asked nothing');
   return asked;
 }

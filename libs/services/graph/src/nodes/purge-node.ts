@@ -1,10 +1,4 @@
-import {
-  type NodeRef,
-  type OutputOf,
-  purgeNode as operation,
-  type ParsedInputOf,
-  ServiceError,
-} from '@workspace-graph/contracts';
+import { type NodeRef, type OutputOf, type ParsedInputOf, purgeNode, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction, UnconfirmedChange } from '@workspace-graph/database';
 import { tellGraphChanged } from '../shared/graph-changed.js';
 import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
@@ -18,14 +12,14 @@ import {
   SETS_OF_GATE,
 } from './purge.statements.js';
 
-type Reply = OutputOf<typeof operation>;
+type Reply = OutputOf<typeof purgeNode>;
 type Removes = Reply['removes'];
 
 /** Members named in a refusal. */
 const USES_SHOWN = 100;
 
 /** Removes a node and all that hangs on it. Unconfirmed it answers what would go and who would gain access by that. */
-export async function purgeNode(tx: Transaction, input: ParsedInputOf<typeof operation>): Promise<Reply> {
+export async function purge(tx: Transaction, input: ParsedInputOf<typeof purgeNode>): Promise<Reply> {
   await lockAccess(tx);
   const node = await lockNode(tx, input.node_id, 'for removal');
   await refuseStale(tx, node, input.expected_version);
@@ -41,12 +35,12 @@ export async function purgeNode(tx: Transaction, input: ParsedInputOf<typeof ope
   await tx.execute(DELETE_SETS, [result.staleSets]);
   const { id, type, name, sync_key, organization_id, lifecycle, version } = node;
   tx.audit({
-    action: operation.name,
+    action: purgeNode.name,
     targetKind: 'node',
     targetId: id,
     before: { type, name, sync_key, organization_id, lifecycle, version, removes },
   });
-  tellGraphChanged(tx, [id, ...result.neighbours], operation.name);
+  tellGraphChanged(tx, [id, ...result.neighbours], purgeNode.name);
   return { applied: true, preview, removes };
 }
 

@@ -1,4 +1,4 @@
-import { updateNode as operation, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
+import { type ParsedInputOf, type RawJson, updateNode } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { holdActors } from '../actors/actor.repository.js';
 import { rawObject } from '../shared/raw-json.js';
@@ -6,17 +6,17 @@ import { lockNode, type NodeRow, readNode, refuseStale } from './node.repository
 import { lifecycleChanges, type NodeChanges, realChanges, storeChanges } from './node-changes.js';
 import { refuseHealthOfOthers } from './node-rules.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof updateNode>;
 
 /** Changes fields of a node; without a real change the node stays as it is, version and all. */
-export async function updateNode(tx: Transaction, input: Input): Promise<RawJson> {
+export async function update(tx: Transaction, input: Input): Promise<RawJson> {
   if (input.owner_id !== undefined) await lockAccess(tx);
   await holdActors(tx, input.owner_id ? [input.owner_id] : []);
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
   const changes = changesOf(node, input);
   if (movesAccess(node, changes)) return updateOwnerOfGate(tx, node, changes, input.confirmed);
-  await storeChanges(tx, node, changes, operation.name);
+  await storeChanges(tx, node, changes, updateNode.name);
   return rawObject({ applied: true, preview: null, node: await readNode(tx, node.id) });
 }
 
@@ -56,7 +56,7 @@ async function updateOwnerOfGate(
     tx,
     { confirmed },
     async () => {
-      await storeChanges(tx, node, changes, operation.name);
+      await storeChanges(tx, node, changes, updateNode.name);
       return { result: null, refresh: [], regrant: [node.id] };
     },
     (unconfirmed) => rawObject({ applied: false, preview: unconfirmed, node: unchanged }),

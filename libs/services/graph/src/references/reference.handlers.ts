@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type OutputOf, type ParsedInputOf, resolveReferences } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { resolveReferences as resolve } from './resolve-references.js';
+import { resolve } from './resolve-references.js';
 
 /** What callers name instead of giving ids. */
 @Controller()

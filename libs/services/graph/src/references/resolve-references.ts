@@ -1,10 +1,10 @@
 import {
   type Caller,
   LIMITS,
-  type resolveReferences as operation,
   type ParsedInputOf,
   REFERENCE_NOT_FOUND,
   ReferenceKind,
+  type resolveReferences,
   ServiceError,
   type ValidationIssue,
   validationFailed,
@@ -15,7 +15,7 @@ import { actorNotFound } from '../actors/actor.repository.js';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { MOST_CANDIDATES, REFERENCES } from './reference.statements.js';
 
-type Reference = ParsedInputOf<typeof operation>['references'][number];
+type Reference = ParsedInputOf<typeof resolveReferences>['references'][number];
 
 interface Found extends Record<string, unknown> {
   /** Of the reference among those of its kind, from 1. */
@@ -32,11 +32,7 @@ type Candidates = ReadonlyMap<Reference, readonly Found[]>;
  * @throws ServiceError with all that cannot be told: the code of the first one that nothing goes by, VALIDATION_FAILED
  * where every one is a name of several, with those that the caller sees
  */
-export async function resolveReferences(
-  database: Database,
-  references: readonly Reference[],
-  caller: Caller,
-): Promise<string[]> {
+export async function resolve(database: Database, references: readonly Reference[], caller: Caller): Promise<string[]> {
   const candidates = await candidatesOf(database, references, caller);
   const ids = references.flatMap((reference) => {
     const [found, ...others] = candidates.get(reference) ?? [];

@@ -3,7 +3,7 @@ import { type ParsedInputOf, type RawJson, search } from '@workspace-graph/contr
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { rawObject } from '../shared/raw-json.js';
-import { search as find } from './search.js';
+import { find } from './search.js';
 
 /** Searching names and texts. */
 @Controller()

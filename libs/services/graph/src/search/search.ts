@@ -3,8 +3,8 @@ import {
   HitKind,
   Id,
   type OutputOf,
-  type search as operation,
   type ParsedInputOf,
+  type search,
   Timestamp,
 } from '@workspace-graph/contracts';
 import { cursorOf, type Database, LAST_ID } from '@workspace-graph/database';
@@ -22,18 +22,14 @@ import { seenBy } from '../shared/caller.js';
 import { LATEST } from '../shared/time.js';
 import { type HitRow, SEARCH, SEARCH_SHORT, TRIGRAM_LENGTH } from './search.statements.js';
 
-type Page = OutputOf<typeof operation>;
+type Page = OutputOf<typeof search>;
 
 /** Score, time and id of the last hit. */
 const CURSOR = cursorOf<[number, string, string]>('search', z.tuple([z.number(), Timestamp, Id]));
 const START: [number, string, string] = [1e9, LATEST, LAST_ID];
 
 /** Answers one page of hits among everything the caller may see. */
-export async function search(
-  database: Database,
-  input: ParsedInputOf<typeof operation>,
-  caller: Caller,
-): Promise<Page> {
+export async function find(database: Database, input: ParsedInputOf<typeof search>, caller: Caller): Promise<Page> {
   const query = withoutAtSigns(input.query);
   const isShort = fold(query)
     .split(' ')

@@ -1,4 +1,4 @@
-import { type Caller, type getSnapshot as operation, type ParsedInputOf, RawJson } from '@workspace-graph/contracts';
+import { type Caller, type getSnapshot, type ParsedInputOf, RawJson } from '@workspace-graph/contracts';
 import type { Database } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
 import { SNAPSHOT, type SnapshotRow, UNCHANGED_SINCE } from './snapshot.statements.js';
@@ -6,14 +6,14 @@ import { contentOf, deltaAnswer, fullAnswer, parseContent, type RememberedConten
 import { deltaOf } from './snapshot-delta.js';
 import type { SnapshotMemory } from './snapshot-memory.js';
 
-type Input = ParsedInputOf<typeof operation>;
+type Input = ParsedInputOf<typeof getSnapshot>;
 type Unchanged = { token: string; unchanged: true };
 
 /**
  * Answers the visible graph, what changed in it since `since`, or that it is the one of `if_none_match`. A token that
  * this caller was not given, or that is no longer remembered, gets the whole graph.
  */
-export async function getSnapshot(
+export async function answerSnapshot(
   database: Database,
   memory: SnapshotMemory,
   input: Input,

@@ -10,7 +10,7 @@ import {
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy } from '../shared/caller.js';
-import { getSnapshot as read } from './get-snapshot.js';
+import { answerSnapshot } from './get-snapshot.js';
 import { SET_POSITIONS } from './snapshot.statements.js';
 import { SnapshotMemory } from './snapshot-memory.js';
 
@@ -27,7 +27,7 @@ export class SnapshotHandlers {
     input: ParsedInputOf<typeof getSnapshot>,
     { caller }: OperationContext,
   ): Promise<RawJson | OutputOf<typeof getSnapshot>> {
-    return read(this.database, this.memory, input, caller);
+    return answerSnapshot(this.database, this.memory, input, caller);
   }
 
   @Handles(setPositions)
