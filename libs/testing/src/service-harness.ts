@@ -95,16 +95,17 @@ const FACTS = ['version', 'applied', 'token', 'unchanged'] as const;
 /** What is told beside an answer must be what the answer says: of the record itself, or of the one that a change answers. */
 function parseWithFacts({ name }: Operation, reply: RawJson): unknown {
   const answer: unknown = reply.parse();
-  const told = Object.fromEntries(FACTS.map((fact) => [fact, memberOf(answer, fact)]));
+  const told = Object.fromEntries(FACTS.map((fact) => [fact, scalarOf(answer, fact)]));
   if (typeof told['applied'] === 'boolean')
     told['version'] = Object.values(answer as object)
-      .map((record) => memberOf(record, 'version'))
+      .map((record) => scalarOf(record, 'version'))
       .find(Number.isInteger);
   if (!isDeepStrictEqual({ ...Object.fromEntries(FACTS.map((fact) => [fact, undefined])), ...reply.facts }, told))
     throw new Error(`${name} tells ${JSON.stringify(reply.facts)} of an answer that says ${JSON.stringify(told)}`);
   return answer;
 }
 
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+function scalarOf(value: unknown, name: string): unknown {
+  const member: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return typeof member === 'object' ? undefined : member;
 }
