@@ -25,6 +25,7 @@ const tasks = {
   },
   svc: { script: 'apps/device-agent/bin/svc.mjs', packages: 'run' },
   test: { script: 'tools/run-tests.mjs' },
+  soak: { script: 'tools/soak.mjs' },
   bench: { script: 'tools/bench.mjs' },
   central: { script: 'tools/central.mjs' },
   images: { script: 'tools/images.mjs' },

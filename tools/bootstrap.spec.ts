@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expectNoOrphans } from '@workspace-graph/testing';
 import { Checkout, finish } from './bootstrap.fixture.js';
 
@@ -65,10 +64,12 @@ describe('the bootstrap', () => {
     checkout.write('.toolchain/lock', '999999999');
     expect((await finish(checkout.start(['build']))).code).toBe(0);
     checkout.write('.toolchain/lock', String(process.pid));
-    const waiting = finish(checkout.start(['build']));
-    await sleep(300);
+    const child = checkout.start(['build']);
+    const ended = finish(child);
+    const isWaiting = new Promise((resolve) => child.stderr?.once('data', resolve));
+    await Promise.race([isWaiting, ended]);
     checkout.remove('.toolchain/lock');
-    expect((await waiting).output).toContain(`Waiting for another command (process ${process.pid})`);
+    expect((await ended).output).toContain(`Waiting for another command (process ${process.pid})`);
   });
 
   it('says which tasks there are', async () => {
@@ -93,7 +94,7 @@ describe('a task', () => {
     const child = checkout.start(['start']);
     await once(child.stdout ?? child, 'data');
     child.kill('SIGKILL');
-    await expectNoOrphans({ groupId: child.pid, withinMs: 5000 });
+    await expectNoOrphans({ groupId: child.pid, withinMs: 60_000 });
   });
 
   it('ends when npm, which started it through a shell, is killed', async () => {
@@ -103,6 +104,6 @@ describe('a task', () => {
     const child = spawn(process.execPath, ['-e', npm], { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
-    await expectNoOrphans({ groupId: child.pid, withinMs: 5000 });
+    await expectNoOrphans({ groupId: child.pid, withinMs: 60_000 });
   });
 });

@@ -52,14 +52,14 @@ describe('the benchmark', () => {
       expect(lines.every(({ product, bare }) => product.shots > 0 && bare.shots > 0)).toBe(true);
       expect(facts.map(({ unit }) => unit)).toEqual(expect.arrayContaining(['ms', 'MB', 'per second', 'MB each']));
     }
-  }, 180_000);
+  });
 
   it('measures the services without a surface, and only what was asked for', async () => {
     const { places } = await report('--only', 'service,node-read,log');
     expect(places.map(({ name }) => name)).toEqual(['service']);
     expect(places[0]?.measurements.map(({ name }) => name)).toEqual(['node-read', 'log']);
     expect(places[0]?.facts).toEqual([]);
-  }, 120_000);
+  });
 
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();

@@ -51,7 +51,7 @@ describe('npm run central', () => {
 
   it('prints address and token, starts again what died, and ends everything on Ctrl-C [config.compose.truthful]', async () => {
     const { child, output } = run('--port', '0');
-    await until('it is ready', () => output().includes('Ctrl-C stops it.'), 60_000);
+    await until('it is ready', () => output().includes('Ctrl-C stops it.'));
     const [, url = ''] = /ready at (http:\S+)/.exec(output()) ?? [];
     const [, token = ''] = /Administrator token: (\S+)/.exec(output()) ?? [];
     const administrator = new RestClient(url, token);
@@ -66,7 +66,7 @@ describe('npm run central', () => {
       () => instances().length === 2 && !instances().includes(victim?.pid ?? -1),
       10_000,
     );
-    await until('it serves', () => output().split('"serving"').length === 4, 10_000);
+    await until('it serves', () => output().split('"serving"').length === 4);
 
     expect(stores(child)).toMatch(/postgres .*max_connections=100/);
     expect(stores(child)).not.toContain('fsync=off');
@@ -81,16 +81,16 @@ describe('npm run central', () => {
     expect(await once(child, 'close')).toEqual([0, null]);
     expect(all.filter((entry) => isRunning(entry.pid))).toEqual([]);
     expect(output()).not.toContain('did not stop cleanly');
-  }, 90_000);
+  });
 
   it('leaves nothing behind when it is killed, and syncs nothing to disk when told so', async () => {
     const { child, output } = run('--port', '0', '--quiet', '--no-fsync');
-    await until('it is ready', () => output().includes('Ctrl-C stops it.'), 60_000);
+    await until('it is ready', () => output().includes('Ctrl-C stops it.'));
     expect(stores(child)).toMatch(/postgres .*fsync=off/);
     expect(stores(child)).toMatch(/redis-server/);
     const all = descendantsOf(child.pid ?? -1);
     expect(all.length).toBeGreaterThan(4);
     child.kill('SIGKILL');
-    await until('everything has ended', () => all.every((entry) => !isRunning(entry.pid)), 20_000);
-  }, 90_000);
+    await until('everything has ended', () => all.every((entry) => !isRunning(entry.pid)));
+  });
 });

@@ -68,7 +68,7 @@ async function withAdministrator(central: Central, log: readonly LogLine[]): Pro
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  withinMs = 5_000,
+  withinMs = 60_000,
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await condition())) {

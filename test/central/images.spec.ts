@@ -196,5 +196,5 @@ describe('the images', () => {
     expect((await ada.call(whoami, {})).user.name).toBe('Ada');
     const made = await ada.call(createNode, { type: 'organization', name: 'From the image' });
     expect(await ada.call(getNode, { node_id: made.id })).toMatchObject({ name: 'From the image' });
-  }, 60_000);
+  });
 });

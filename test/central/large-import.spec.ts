@@ -23,7 +23,7 @@ beforeAll(async () => {
     compose: (text) => text.replace(place, `${place}\n      NODE_OPTIONS: --max-old-space-size=${HEAP_MB}`),
   });
   await first?.stop();
-}, 120_000);
+});
 afterAll(() => world[Symbol.asyncDispose]());
 
 /** Memory of a process in MB, the most so far and now; 0 where the system does not tell. */

@@ -25,14 +25,14 @@ beforeAll(async () => {
   });
   balancer = await Balancer.listen(() => world.central.urls);
   client = new KeepAliveClient(balancer.url, world.ada.token);
-}, 90_000);
+});
 afterEach(() => load.end());
 afterAll(async () => {
   client.close();
   await balancer[Symbol.asyncDispose]();
   expect(await world.central.stop()).toBe(true);
   await expectNoOrphans();
-}, 60_000);
+});
 
 async function startLoad(name: string): Promise<{ readonly running: Promise<void> }> {
   load = new Load([client], await world.ada.at(balancer.url).call(createNode, { type: 'organization', name }));
@@ -88,5 +88,5 @@ describe('a rolling restart under load', () => {
     load.end();
     await running;
     expect(load.failed).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -44,12 +44,12 @@ let collector: TraceCollector;
 beforeAll(async () => {
   collector = await TraceCollector.start();
   world = await startWorld({ variables: { SVC_OTLP_URL: collector.url, SVC_LOG_LEVEL: 'debug' } });
-}, 90_000);
+});
 afterAll(async () => {
   expect(await world.central.stop()).toBe(true);
   await collector[Symbol.asyncDispose]();
   await expectNoOrphans();
-}, 60_000);
+});
 
 /** The first administrator at the gateway with this number. */
 function adaAt(gateway: 0 | 1): RestClient {
@@ -317,7 +317,7 @@ describe('the operation of a central workspace', () => {
         spanOf('gateway', 'get_overview'),
         spanOf('graph-svc', 'get_overview'),
       ] as const;
-    await until('every process has sent its part', () => spans().every((span) => span !== undefined), 30_000);
+    await until('every process has sent its part', () => spans().every((span) => span !== undefined));
     const [outer, call, served] = spans();
     expect([outer?.parentSpanId, call?.parentSpanId, served?.parentSpanId]).toEqual([
       parent,

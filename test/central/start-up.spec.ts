@@ -17,11 +17,11 @@ beforeAll(async () => {
     replicas: { 'graph-svc': 0, gateway: 0 },
     onLine: (_service, line) => void log.push(line),
   });
-}, 60_000);
+});
 afterAll(async () => {
   await central.stop();
   await expectNoOrphans();
-}, 60_000);
+});
 
 async function migrationsApplied(): Promise<number[]> {
   const client = new pg.Client({ connectionString: central.databaseUrl });
@@ -44,11 +44,11 @@ describe('a central workspace that is started', () => {
       const answers = await Promise.all(addresses().map((url) => statusOf(url, path)));
       return answers.length === services.length && answers.every((answer) => answer === status);
     };
-    await until('all live', () => all('/health/live', 200), 30_000);
+    await until('all live', () => all('/health/live', 200));
     expect(await all('/health/ready', 503)).toBe(true);
     await central.nats.restart();
     const [gateway = ''] = central.urls;
-    await until('the gateway is ready', async () => (await statusOf(gateway, '/health/ready')) === 200, 10_000);
+    await until('the gateway is ready', async () => (await statusOf(gateway, '/health/ready')) === 200);
     expect(await all('/health/ready', 503)).toBe(false);
     await central.postgres.restart();
     await starting;
@@ -56,7 +56,7 @@ describe('a central workspace that is started', () => {
     const applied = await migrationsApplied();
     expect(applied.length).toBeGreaterThan(0);
     expect(new Set(applied)).toEqual(new Set([1]));
-  }, 90_000);
+  });
 
   it('and stopped while the database is down ends cleanly', async () => {
     await central.postgres.kill('SIGINT');
@@ -72,7 +72,7 @@ describe('a central workspace that is started', () => {
     expect(await joined()?.stop()).toBe(true);
     await starting;
     await central.postgres.restart();
-  }, 60_000);
+  });
 
   it('is open to nobody before its first administrator is made, whatever the route [identity.nothing-open-by-default, identity.every-route-authenticated]', async () => {
     const [url = ''] = central.urls;
@@ -232,7 +232,7 @@ describe('a mistake in the compose file', () => {
       expect([what, answers[index]]).toEqual([what, expect.stringMatching(/was not ready within/)]);
       expect([what, answers[index]]).toEqual([what, expect.stringMatching(says)]);
     }
-  }, 60_000);
+  });
 
   it('is found before anything starts: a variable that .env lacks', async () => {
     await expect(central.add('gateway', { variables: { SVC_PUBLIC_URL: '' } })).rejects.toThrow(

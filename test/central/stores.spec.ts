@@ -38,13 +38,13 @@ beforeAll(async () => {
   chmodSync(join(folder, 'minio'), 0o755);
   process.env['PATH'] = [folder, path].join(delimiter);
   central = await startCentral({ root: ROOT, replicas: { 'graph-svc': 0, gateway: 0 } });
-}, 60_000);
+});
 afterAll(async () => {
   process.env['PATH'] = path;
   await central.stop();
   rmSync(folder, { recursive: true });
   await expectNoOrphans();
-}, 60_000);
+});
 
 /** What redis answers to a line of commands, each on a line of its own. */
 function tell(port: number, ...commands: string[]): Promise<string> {

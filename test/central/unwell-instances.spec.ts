@@ -27,14 +27,14 @@ beforeAll(async () => {
         .replace('SVC_DATABASE_URL_FILE: /run/secrets/database_url', `SVC_DATABASE_URL: ${databaseUrl.href}`)
         .replaceAll('nats://nats:4222', `nats://127.0.0.1:${broker.port}`),
   });
-}, 90_000);
+});
 afterEach(() => load.end());
 afterAll(async () => {
   for (const proxy of [database, broker]) proxy.set('open');
   expect(await world.central.stop()).toBe(true);
   await Promise.all([database, broker].map((proxy) => proxy[Symbol.asyncDispose]()));
   await expectNoOrphans();
-}, 60_000);
+});
 
 async function startLoad(name: string): Promise<{ readonly running: Promise<void> }> {
   const node = await world.ada.call(createNode, { type: 'organization', name });

@@ -50,7 +50,7 @@ async function untilStatus(ask: () => Promise<Response>, status: number): Promis
     const answer = await ask();
     await answer.text();
     if (answer.status === status) return performance.now() - startedMs;
-    if (performance.now() - startedMs > 10_000) throw new Error(`Still ${answer.status}, not ${status}`);
+    if (performance.now() - startedMs > 60_000) throw new Error(`Still ${answer.status}, not ${status}`);
     await sleep(10);
   }
 }

@@ -1,7 +1,6 @@
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import {
   createMirror,
   getNode,
@@ -14,8 +13,6 @@ import {
 } from '@workspace-graph/contracts';
 import { hashesBelow, type SampleFiles, sampleFiles, sectionOf } from './sample-files.js';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
-
-jest.setTimeout(180_000);
 
 const folder = new WorkspaceFolder();
 let workspace: RunningWorkspace;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { createNode, listEvents, listNodes, logEvent, type Node } from '@workspace-graph/contracts';
 import { type RunningWorkspace, WorkspaceFolder } from './workspace-process.js';
 
@@ -25,8 +24,6 @@ async function countNodes(workspace: RunningWorkspace): Promise<number> {
   const document = (await (await workspace.fetch('/export')).json()) as { nodes: unknown[] };
   return document.nodes.length;
 }
-
-jest.setTimeout(180_000);
 
 describe('a local workspace killed in the middle of its work', () => {
   it('has every acknowledged write after the restart, and no half of any [graph.durability.kill-9, cli.start.orphan-database-repaired]', async () => {

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { createNode, listNodes } from '@workspace-graph/contracts';
 import { descendantsOf, listProcesses } from '@workspace-graph/testing';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
@@ -15,8 +14,6 @@ function processesOf(folder: WorkspaceFolder): string[] {
     .filter((entry) => entry.command.includes(folder.root))
     .map((entry) => entry.command);
 }
-
-jest.setTimeout(120_000);
 
 describe('a local workspace', () => {
   it('starts from nothing, takes the demo in, answers, and leaves no process behind on Ctrl-C [cli.demo, cli.stop.no-orphan, cli.finds-workspace]', async () => {

@@ -14,7 +14,7 @@ import { Transcript } from './transcript.js';
 const MODES: Readonly<Record<Role, VersionNegotiationMode>> = { reader: 'legacy', writer: { pin: '2026-07-28' } };
 const ROLES: readonly Role[] = ['reader', 'writer'];
 const TEXTS = ['', 'be', 'secret', 'a', 'filler', 'Beta secret', 'zebra'];
-const HEARD_MS = 10_000;
+const HEARD_MS = 60_000;
 /** Longer than changes are gathered before they are told. */
 const QUIET_MS = 300;
 

@@ -83,10 +83,11 @@ describe('a transaction', () => {
   });
 
   it('and others that take the whole pool do not make the database look away; those who wait are answered', async () => {
-    const slow = [1, 2, 3, 4].map(() => database.transaction((client) => client.query('SELECT pg_sleep(0.7)')));
-    const startedMs = performance.now();
+    const slow = [1, 2, 3, 4].map(() => database.transaction((client) => client.query('SELECT pg_sleep(3)')));
+    let hasEnded = false;
+    void Promise.race(slow).then(() => (hasEnded = true));
     await database.ping();
-    expect(performance.now() - startedMs).toBeLessThan(600);
+    expect(hasEnded).toBe(false);
     await Promise.all(slow);
   });
 

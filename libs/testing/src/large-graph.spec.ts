@@ -27,5 +27,5 @@ describe('a generated large graph', () => {
     expect(graph.restrictedNodes / LARGE_GRAPH.nodes).toBeLessThan(0.14);
     expect(graph.userIds).toHaveLength(LARGE_GRAPH.users);
     expect(graph.organizationIds).toHaveLength(LARGE_GRAPH.organizations);
-  }, 60_000);
+  });
 });

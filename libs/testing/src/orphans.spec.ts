@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { descendantsOf, expectNoOrphans, isRunning, processGroup, sharedPostgresUrl } from './index.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { descendantsOf, expectNoOrphans, isRunning, listProcesses, processGroup, sharedPostgresUrl } from './index.js';
 
 describe('the orphan check', () => {
   it('names a process that outlives its time', async () => {
@@ -29,7 +30,9 @@ describe('the orphan check', () => {
     // The shell does not reap its child while it sleeps.
     const shell = spawn('sh', ['-c', 'sh -c "exit 0" & exec sleep 30'], { stdio: 'ignore' });
     await once(shell, 'spawn');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const hasForked = (): boolean =>
+      listProcesses().some(({ pid, command }) => pid === shell.pid && command === 'sleep 30');
+    while (!hasForked() || descendantsOf(shell.pid ?? 0).length > 0) await sleep(10);
     expect(descendantsOf(shell.pid ?? 0)).toEqual([]);
     expect(isRunning(shell.pid ?? 0)).toBe(true);
     shell.kill('SIGKILL');

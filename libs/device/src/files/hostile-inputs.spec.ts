@@ -16,7 +16,7 @@ import { newId } from '@workspace-graph/platform';
 import fc from 'fast-check';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 
-/** 10,000 in CI. */
+/** 1,500 in CI, more in `npm run soak`. */
 const INPUTS = Number(process.env['SVC_FUZZ_INPUTS'] ?? 250);
 const HASH = 'a'.repeat(64);
 

@@ -10,7 +10,7 @@ import { insideFolder, putFile, removeTree } from './read-only-tree.js';
 const HALF_HOUR_MS = 30 * 60_000;
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5_000; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 10)))
+  for (const end = Date.now() + 60_000; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 10)))
     if (Date.now() > end) throw new Error('it did not come to be');
 }
 

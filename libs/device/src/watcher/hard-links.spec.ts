@@ -44,5 +44,5 @@ describe('a file with several names', () => {
     await link(join(path, 'wip/b.md'), join(device.root, 'b.md'));
     await appendFile(join(device.root, 'b.md'), ' and edited');
     await follows(nodeId, 'wip/b.md', 'made and edited');
-  }, 120_000);
+  });
 });

@@ -78,5 +78,5 @@ describe('the watch of a folder', () => {
     await mkdir(join(root, 'outputs/new/er'), { recursive: true });
     await writeFile(join(root, 'outputs/new/er/deep.md'), 'deep');
     await eventually(() => expect(tracked()).toContain('outputs/new/er/deep.md'));
-  }, 120_000);
+  });
 });

@@ -110,7 +110,7 @@ describe('the watcher', () => {
     await eventually(() => expect(tracked()[0]).toBe('outputs/tree/0.md'));
     await eventually(agrees);
     expect(failures()).toEqual([]);
-  }, 120_000);
+  });
 
   it('takes nothing for deleted while the folder is away, and goes on when it is back', async () => {
     await put('wip/a.md');

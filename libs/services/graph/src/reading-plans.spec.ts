@@ -40,7 +40,7 @@ beforeAll(async () => {
     FROM generate_series(1, 20000) i
       JOIN (SELECT id, row_number() OVER (ORDER BY id) AS place FROM graph.node) n ON n.place = 1 + i % 5000`);
   await services.database.pool.query('VACUUM ANALYZE audit.entry, file.record');
-}, 120_000);
+});
 afterAll(() => services.close());
 
 const seen = (statement: Statement | undefined, ...values: unknown[]): Promise<PlanFacts> => {

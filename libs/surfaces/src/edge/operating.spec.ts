@@ -118,17 +118,17 @@ describe('stopping', () => {
   });
 
   it('answers what runs, refuses what is new, and tells readiness at once [edge.shutdown.graceful]', async () => {
-    let release = (): void => undefined;
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
     const edge = await startEdge({
-      dispatch: () =>
-        new Promise((resolve) => {
-          release = () => resolve(ANSWER);
-        }),
+      dispatch: () => {
+        begun.resolve();
+        return released.promise;
+      },
     });
     edge.shutdown.add('refuse', 'readiness', () => edge.health.stop());
     edge.shutdown.add('drain', 'http', () => edge.close());
     const running = edge.fetch(NODE, { token: edge.tokens.read });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await begun.promise;
     const keptOpen = connect(edge.port, '127.0.0.1');
     await new Promise((resolve) => keptOpen.once('connect', resolve));
     const late: Buffer[] = [];
@@ -138,8 +138,9 @@ describe('stopping', () => {
     keptOpen.write(
       `GET ${NODE} HTTP/1.1\r\nHost: 127.0.0.1:${edge.port}\r\nAuthorization: Bearer ${edge.tokens.read.text}\r\n\r\n`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    release();
+    while (!late.join('').includes('SERVICE_UNAVAILABLE'))
+      await new Promise((resolve) => keptOpen.once('data', resolve));
+    released.resolve(ANSWER);
 
     expect((await running).status).toBe(200);
     await expect(stopped).resolves.toBe(true);

@@ -254,5 +254,5 @@ describe('the MCP endpoint', () => {
       }),
       { numRuns: 1_000 },
     );
-  }, 180_000);
+  });
 });

@@ -154,7 +154,7 @@ describe('a session', () => {
     const modernStream = follow(await listen('reader', { toolsListChanged: true }));
     mcp.identity.set('reader', { scope: 'write' });
     const told = ({ text }: { text: () => string }) => text().includes('notifications/tools/list_changed');
-    const deadlineMs = Date.now() + 10_000;
+    const deadlineMs = Date.now() + 60_000;
     // The edge asks identity again within half a second.
     while (!(told(stream) && told(modernStream)) && Date.now() < deadlineMs) {
       await post('reader', id, LIST_TOOLS);
@@ -281,7 +281,7 @@ describe('many sessions', () => {
     await mcp.close();
     expect(opened).toBe(1_000);
     expect(bytesEach).toBeLessThan(200_000);
-  }, 30_000);
+  });
 
   it('are refused when all are in use', async () => {
     const mcp = await startMcp({ maxSessions: 1 });

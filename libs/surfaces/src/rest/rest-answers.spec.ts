@@ -228,21 +228,27 @@ describe('a REST route', () => {
 
   it('gives a read up when the client leaves, and carries a change through', async () => {
     const signals: Record<string, AbortSignal> = {};
+    const [reached, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
     const slow = await startEdge({
-      dispatch: async (operation, _input, _envelope, signal) => {
+      dispatch: (operation, _input, _envelope, signal) => {
         signals[operation.name] = signal;
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        return {};
+        if (Object.keys(signals).length === 2) reached.resolve();
+        return finished.promise;
       },
     });
-    const token = slow.tokens.manage;
-    const leave = { signal: AbortSignal.timeout(60), token };
-    await Promise.allSettled([
+    const leaving = new AbortController();
+    const leave = { signal: leaving.signal, token: slow.tokens.manage };
+    const asked = Promise.allSettled([
       slow.fetch(NODE, leave),
       slow.fetch('/actors', { ...leave, method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }),
     ]);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await reached.promise;
+    leaving.abort();
+    await asked;
+    const closed = (): number => slow.log.filter((line) => line.includes('"cut_off":true')).length;
+    while (closed() < 2 || !signals.get_node?.aborted) await new Promise((resolve) => setTimeout(resolve, 5));
     const aborted = [signals.get_node?.aborted, signals.create_actor?.aborted];
+    finished.resolve({});
     await slow.close();
 
     expect(aborted).toEqual([true, false]);

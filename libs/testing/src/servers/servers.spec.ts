@@ -138,10 +138,10 @@ describe('a process that dies', () => {
     const servers = descendantsOf(holder.pid);
     expect(servers.length).toBeGreaterThanOrEqual(2);
     holder.kill('SIGKILL');
-    await expectNoOrphans({ groupId: holder.pid, withinMs: 5000 });
+    await expectNoOrphans({ groupId: holder.pid, withinMs: 60_000 });
     // PostgreSQL has a group of its own, and may write a while before it is gone.
-    const deadlineMs = Date.now() + 10_000;
+    const deadlineMs = Date.now() + 60_000;
     while (servers.some((entry) => isRunning(entry.pid)) && Date.now() < deadlineMs) await sleep(25);
     expect(servers.filter((entry) => isRunning(entry.pid))).toEqual([]);
-  }, 30_000);
+  });
 });

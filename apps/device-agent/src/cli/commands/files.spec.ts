@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { STATUS_BUCKETS } from '@workspace-graph/contracts';
 import { error, type Script, ScriptedWorkspace } from '../testing/scripted-workspace.js';
 
@@ -251,5 +250,3 @@ describe('files on the command line', () => {
     expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { code: 'NODE_NOT_FOUND' }]);
   });
 });
-
-jest.setTimeout(20_000);

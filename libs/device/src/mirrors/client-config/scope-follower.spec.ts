@@ -41,12 +41,12 @@ describe('SVC_SCOPE.md and the graph', () => {
     describeAs('changed');
     const payload = { node_ids: [nodeId], action: 'update_node' };
     await device.parts.bus.publish({ type: 'graph.changed', id: randomUUID(), payload });
-    const until = Date.now() + 8_000;
+    const until = Date.now() + 60_000;
     while (!(await told()).includes('> changed') && Date.now() < until)
       await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await told()).toContain('> changed');
     expect(device.graph.askers).toMatchObject([{ user_id: ann.user_id, scope: 'write', via: 'system' }]);
-  }, 15_000);
+  });
 
   it('asks once for many changes, and nothing for nodes of which no file tells', async () => {
     await tell('graph.changed', [newId()]);

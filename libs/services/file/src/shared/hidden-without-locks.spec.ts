@@ -55,5 +55,5 @@ describe('a hidden node with a file that another transaction holds', () => {
       done: true,
     });
     expect(await files.sql('SELECT file_id FROM file.pending_op')).toEqual([{ file_id }]);
-  }, 60_000);
+  });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   large = await startServices([GraphModule], { largeGraph: {} });
   // Checking replies against their schemas takes longer than making them.
   for (const services of [small, large]) services.module.get(OperationRegistry).validateReplies = false;
-}, 120_000);
+});
 afterAll(async () => {
   await small.close();
   await large.close();
@@ -59,5 +59,5 @@ describe('a preview of sharing', () => {
     }
     const [inSmall = 0, inLarge = 0] = worlds.map(({ took }) => median(took));
     expect(inLarge).toBeLessThan(inSmall * MOST_TIMES_SLOWER);
-  }, 120_000);
+  });
 });

@@ -52,7 +52,7 @@ beforeAll(async () => {
     if (relation === 'belongs_to' && source_id && target_id)
       await graph.call(connect, { source_id, target_id, relation, confirmed: true }, graph.admin);
   }
-}, 120_000);
+});
 afterAll(() => graph.close());
 
 it('tells an organization in 2,000 tokens: every area and process in a line of at most 35, and how many more of what [graph.context.outline-cost]', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   archiveEvent,
   type Caller,
@@ -226,7 +227,8 @@ describe('logging an event', () => {
       graph.writer,
       'NODE_NOT_FOUND',
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    while ((await graph.database.pool.query(waits)).rowCount === 0) await sleep(5);
     await client.query('COMMIT');
     client.release();
     await logging;

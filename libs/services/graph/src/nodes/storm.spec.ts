@@ -161,5 +161,5 @@ describe(`many writers at once, seed ${SEED}`, () => {
     const materialised = await gates();
     await graph.sql('SELECT graph.refresh_access(ARRAY(SELECT id FROM graph.node))');
     expect(await gates()).toEqual(materialised);
-  }, 120_000);
+  });
 });

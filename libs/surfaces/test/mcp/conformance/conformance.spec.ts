@@ -48,13 +48,13 @@ describe.each(REVISIONS)('what revision %s of the protocol requires of a server 
     const { exitCode, failed, passed } = await ofFixtures(revision, { jsonReplies: false });
     expect({ exitCode, failed }).toEqual({ exitCode: 0, failed: [] });
     expect(passed).toBeGreaterThan(30);
-  }, 60_000);
+  });
 
   it('is met by the transport with whole replies, as the product has them, but for what is told before a result', async () => {
     const { failed, passed } = await ofFixtures(revision, { jsonReplies: true });
     expect(failed).toEqual(revision === '2025-11-25' ? TOLD_BEFORE_A_RESULT : []);
     expect(passed).toBeGreaterThan(30);
-  }, 60_000);
+  });
 
   it('is met by the product, apart from the failures that are listed and must still fail', async () => {
     const mcp = await startHost();
@@ -70,5 +70,5 @@ describe.each(REVISIONS)('what revision %s of the protocol requires of a server 
     } finally {
       await mcp.close();
     }
-  }, 60_000);
+  });
 });

@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+import { spawnSync } from 'node:child_process';
+/** The long random searches, from a fresh seed: what `.ci/run` does a fixed share of. `--help` tells the options. */
+import { randomInt } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Each takes about a minute or two a round: the spec files, and how far they go. */
+export const SEARCHES = {
+  access: {
+    specs: ['test/access/access.property', 'test/access/crowd', 'test/access/concurrent'],
+    sizes: { SVC_PROPERTY_STEPS: 10_000 },
+  },
+  inputs: {
+    specs: ['libs/device/src/files/hostile-inputs', 'test/e2e/files-agent'],
+    sizes: { SVC_FUZZ_INPUTS: 5_000 },
+  },
+  paths: { specs: ['libs/device/src/paths/paths'], sizes: { SVC_FUZZ_PATHS: 20_000 } },
+  scan: { specs: ['libs/device/src/watcher/random'], sizes: { SVC_SCAN_STEPS: 2_000 } },
+  savers: { specs: ['libs/device/src/files/savers'], sizes: { SVC_SAVER_ROUNDS: 200 } },
+  search: { specs: ['libs/device/src/search'], sizes: { SVC_SEARCH_RUNS: 2_000 } },
+  configuration: {
+    specs: ['libs/device/src/mirrors/client-config/client-config'],
+    sizes: { SVC_PROPERTY_RUNS: 3_000 },
+  },
+  registry: { specs: ['libs/device/src/store/registry-kill'], sizes: { SVC_REGISTRY_KILLS: 50 } },
+  graph: {
+    specs: ['libs/services/graph/src/(snapshot|context|search)', 'libs/services/graph/src/nodes/storm'],
+    sizes: {},
+  },
+  surfaces: {
+    specs: ['libs/surfaces/src/rest/openapi', 'libs/surfaces/src/mcp/(http|answer-budget)', 'test/e2e/openapi'],
+    sizes: {},
+  },
+  rules: { specs: ['libs/domain/src', 'libs/device/src/status', 'libs/services/file/src/records'], sizes: {} },
+};
+const SEEDS = ['SVC_TEST_SEED', 'SVC_PROPERTY_SEED', 'SVC_SCAN_SEED', 'SVC_SAVER_SEED'];
+const MOST_SEED = 1_000_000_000;
+
+const HELP = `Usage: npm run soak -- [--minutes N] [--seed N] [--only NAMES]
+
+Searches at random for what is wrong, longer than the tests do, from a seed that nobody has tried. Goes through all
+searches again and again, each round with the next seed, until one fails or the time is over.
+
+  --minutes N    begins no search later than that; default 30
+  --seed N       seed of the first round, from 0 to ${MOST_SEED - 1}; default a fresh one, which is printed
+  --only NAMES   separated by commas: ${Object.keys(SEARCHES).join(', ')}
+
+Exit codes: 0 nothing found, 1 a search failed (its command is printed), 2 wrong usage.`;
+
+/** @throws Error that says what is wrong with the arguments */
+function readOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: 'string', default: '30' },
+      seed: { type: 'string', default: String(randomInt(MOST_SEED)) },
+      only: { type: 'string', default: Object.keys(SEARCHES).join(',') },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const names = values.only.split(',').filter(Boolean);
+  const unknown = names.find((name) => !Object.hasOwn(SEARCHES, name));
+  if (unknown !== undefined || names.length === 0) throw new Error(`There is no search ${unknown ?? 'to do'}.`);
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw new Error('--minutes must be a number above 0.');
+  const seed = Number(values.seed);
+  if (!Number.isInteger(seed) || seed < 0 || seed >= MOST_SEED || values.seed === '')
+    throw new Error(`--seed must be a whole number from 0 to ${MOST_SEED - 1}.`);
+  return { names, minutes, seed, help: values.help };
+}
+
+function passes(name, seed) {
+  const { specs, sizes } = SEARCHES[name];
+  const seeds = Object.fromEntries(SEEDS.map((variable) => [variable, seed]));
+  const env = { ...sizes, ...process.env, ...seeds };
+  return (
+    spawnSync(process.execPath, [join(root, 'tools/run-tests.mjs'), ...specs], { env, stdio: 'inherit' }).status === 0
+  );
+}
+
+function search({ names, minutes, seed: first }) {
+  const endMs = Date.now() + minutes * 60_000;
+  let count = 0;
+  for (let seed = first; ; seed = (seed + 1) % MOST_SEED) {
+    for (const name of names) {
+      if (Date.now() >= endMs) return report(`${count} searches from seed ${first} found nothing`, 0);
+      report(`== ${name}, seed ${seed}`);
+      if (!passes(name, seed)) return report(`✗ npm run soak -- --only ${name} --seed ${seed}`, 1);
+      count += 1;
+    }
+  }
+}
+
+function report(line, code) {
+  process.stdout.write(`${line}\n`);
+  return code;
+}
+
+function main(args) {
+  let options;
+  try {
+    options = readOptions(args);
+  } catch (error) {
+    return report(`${error.message}\n\n${HELP}`, 2);
+  }
+  return options.help ? report(HELP, 0) : search(options);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2));
