@@ -1,6 +1,7 @@
 import type { VersionNegotiationMode } from '@modelcontextprotocol/client';
 import type { Operation } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
+import { baselineSql, veiledKey } from './baseline.js';
 import {
   type AskBytes,
   type AskOperation,
@@ -11,7 +12,6 @@ import {
   readFiles,
   stirHiddenFiles,
 } from './files-story.js';
-import { groundSql, veiledKey } from './ground.js';
 import { McpSpeaker } from './mcp-speaker.js';
 import { expectSame, inBothWorlds, type RunningWorld, type Speaker } from './running-world.js';
 import { noSecrets, plantSecrets, stirSecrets } from './secrets.js';
@@ -46,7 +46,7 @@ describe('to those who may not see their nodes, folders with files', () => {
 });
 
 async function tell(world: RunningWorld, withSecrets: boolean): Promise<readonly string[]> {
-  await world.sql(groundSql(withSecrets));
+  await world.sql(baselineSql(withSecrets));
   const surface = { sql: (text: string) => world.sql(text), manage: world.manage, tell: () => Promise.reject(NOBODY) };
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   await layFiles(world, veiledKey(withSecrets));

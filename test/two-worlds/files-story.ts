@@ -25,7 +25,7 @@ import {
 } from '@workspace-graph/contracts';
 import { until } from '../central/central-world.js';
 import type { RestClient } from '../central/rest-client.js';
-import { FILES, NODES } from './ground.js';
+import { FILES, NODES } from './baseline.js';
 import type { RunningWorld } from './running-world.js';
 import type { Secrets } from './secrets.js';
 

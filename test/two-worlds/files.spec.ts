@@ -19,7 +19,7 @@ import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
-import { DEVICES, FILES, groundSql, NODES, STUCK, USERS } from './ground.js';
+import { baselineSql, DEVICES, FILES, NODES, STUCK, USERS } from './baseline.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
 import type { Surface } from './surface.js';
 import { Transcript } from './transcript.js';
@@ -54,7 +54,7 @@ async function tell(withSecrets: boolean): Promise<readonly string[]> {
     manage: (operation, input) => harness.call(operation, input, ADA),
   };
   const whole: Surface = { ...surface, tell: () => Promise.reject(new Error('Nobody asks through this one')) };
-  await surface.sql(groundSql(withSecrets));
+  await surface.sql(baselineSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(whole) : noSecrets();
   const transcript = new Transcript(secrets);
   for (const [role, caller] of Object.entries(CALLERS)) await ask(harness, transcript, { role, caller, secrets });

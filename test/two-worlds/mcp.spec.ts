@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { getContext, listNodes, logEvent, updateNode } from '@workspace-graph/contracts';
 import { until } from '../central/central-world.js';
-import { FILLER, groundSql, NODES } from './ground.js';
+import { baselineSql, FILLER, NODES } from './baseline.js';
 import { McpSpeaker, uriOf } from './mcp-speaker.js';
 import { expectSame, inBothWorlds, type RunningWorld } from './running-world.js';
 import { joinSecret, noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
@@ -76,7 +76,7 @@ class McpSurface implements Surface, AsyncDisposable {
 
 /** Everything that MCP has besides tools, before and after the secrets move. */
 async function tellBesidesTools(surface: McpSurface, withSecrets: boolean): Promise<readonly string[]> {
-  await surface.sql(groundSql(withSecrets));
+  await surface.sql(baselineSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   const transcript = new Transcript(secrets);
   const watched = [...Object.values(NODES), FILLER, ...Object.values(secrets)];

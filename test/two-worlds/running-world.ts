@@ -4,7 +4,7 @@ import { createToken, type Scope } from '@workspace-graph/contracts';
 import pg from 'pg';
 import { RestClient } from '../central/rest-client.js';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
-import { USERS } from './ground.js';
+import { USERS } from './baseline.js';
 import type { Role, Surface } from './surface.js';
 
 const SCOPES: Readonly<Record<Role, Scope>> = { reader: 'read', writer: 'write' };

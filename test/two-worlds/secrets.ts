@@ -16,7 +16,7 @@ import {
   updateNode,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
-import { ACTORS, DEVICES, FILES, NODES, TEAM, USERS } from './ground.js';
+import { ACTORS, DEVICES, FILES, NODES, TEAM, USERS } from './baseline.js';
 import type { Surface } from './surface.js';
 
 /** Ids that only the world with secrets knows; the other world has ids that never were under the same names. */

@@ -35,7 +35,7 @@ import {
   whoami,
   withdrawAccessRequest,
 } from '@workspace-graph/contracts';
-import { ACTORS, EVENT, FILLER, groundSql, NODES, RESPONSIBILITY, USERS } from './ground.js';
+import { ACTORS, baselineSql, EVENT, FILLER, NODES, RESPONSIBILITY, USERS } from './baseline.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
 import type { Role, Surface } from './surface.js';
 import { Transcript } from './transcript.js';
@@ -59,7 +59,7 @@ const ALL = { scope: 'global', status: NodeStatus.options } as const;
 
 /** Makes a world, with secrets or without, and asks it everything that its readers can ask; answers what they heard. */
 export async function tellWorld(surface: Surface, withSecrets: boolean): Promise<readonly string[]> {
-  await surface.sql(groundSql(withSecrets));
+  await surface.sql(baselineSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   const teller = new Teller(surface, secrets);
   for (const role of ROLES) await teller.readAll(role);

@@ -3,7 +3,7 @@ import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
-import { DEVICES, USERS } from './ground.js';
+import { DEVICES, USERS } from './baseline.js';
 import { tellWorld } from './story.js';
 import type { Role, Surface, Told } from './surface.js';
 

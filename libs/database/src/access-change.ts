@@ -68,7 +68,7 @@ export async function lockAccess(tx: Transaction): Promise<void> {
 }
 
 /** Keeps everybody's access as it is until the end of a transaction that does not move it itself and never calls `lockAccess`. */
-export async function holdAccess(tx: Transaction): Promise<void> {
+export async function shareAccessLock(tx: Transaction): Promise<void> {
   await tx.execute(HOLD);
 }
 

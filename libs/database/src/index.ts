@@ -2,10 +2,10 @@ export {
   type AccessChangeOptions,
   type AccessChangeResult,
   changeAccess,
-  holdAccess,
   lockAccess,
   nameable,
   refreshAccess,
+  shareAccessLock,
 } from './access-change.js';
 export * from './backup/index.js';
 export { changedFields } from './changed-fields.js';

@@ -65,12 +65,12 @@ export class IncomingCall {
   }
 
   /** Gives no sign of life, so that the caller tries another instance; an outcome is still answered. */
-  hush(): void {
+  suppressSigns(): void {
     this.silent = true;
   }
 
   /** Gives signs of life again. */
-  unhush(): void {
+  resumeSigns(): void {
     this.silent = false;
     this.showLife();
   }

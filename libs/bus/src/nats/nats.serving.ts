@@ -54,14 +54,14 @@ export class NatsServing implements Serving {
   async pause(): Promise<void> {
     if (this.paused || this.stopping !== undefined) return;
     this.paused = true;
-    for (const call of this.calls) call.hush();
+    for (const call of this.calls) call.suppressSigns();
     await this.leaveGroup();
   }
 
   async resume(): Promise<void> {
     if (!this.paused || this.stopping !== undefined) return;
     this.paused = false;
-    for (const call of this.calls) call.unhush();
+    for (const call of this.calls) call.resumeSigns();
     await this.listen(this.requests);
   }
 

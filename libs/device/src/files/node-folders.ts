@@ -76,7 +76,7 @@ export class NodeFolders {
     const home = envelope.caller?.home_node_id ?? null;
     if (home === null || home === node_id)
       return toTrackedFile(placed, await localPaths.folderOf(placed.place, envelope));
-    if (!localPaths.areToldTo(envelope) || store.mirror(node_id) === null) return toTrackedFile(placed, null);
+    if (!localPaths.areShownTo(envelope) || store.mirror(node_id) === null) return toTrackedFile(placed, null);
     const projected = await this.projections.project(envelope, new Map([[node_id, [path]]]));
     return { ...toTrackedFile(placed, null), local_path: projected(node_id, path) };
   }

@@ -30,7 +30,7 @@ export class RenameHandlers {
       throw validationFailed([{ path: 'new_prefix', message: 'must not be or lie in old_prefix' }]);
     if (dry_run) {
       const { steps, total } = await this.renames.plan(row, prefixes, LIMITS.renameFolderMax);
-      return { applied: false, renamed: steps.map(tellStep), remaining: total, repair_needed: false, hint: null };
+      return { applied: false, renamed: steps.map(stepAnswer), remaining: total, repair_needed: false, hint: null };
     }
     return this.parts.locks.run([node_id], async () => {
       sameFolder(this.parts, row);
@@ -41,7 +41,7 @@ export class RenameHandlers {
       const told = new Map(movable.map((step, index) => [step, outcomes[index]]));
       return {
         ...toldOf(outcomes),
-        renamed: steps.map((step) => ({ ...tellStep(step), ...tellOutcome(told.get(step)) })),
+        renamed: steps.map((step) => ({ ...stepAnswer(step), ...outcomeAnswer(told.get(step)) })),
         remaining: this.renames.count(node_id, prefixes.from),
       };
     });
@@ -58,11 +58,11 @@ function throwIfNoneMoved([first, ...others]: readonly MoveOutcome[]): void {
   if (others.every((other) => other.kind === 'refused' && other.error === first.error)) throw first.error;
 }
 
-function tellStep({ move, problem }: RenameStep) {
+function stepAnswer({ move, problem }: RenameStep) {
   return { file_id: move.file.fileId, from: move.file.path, to: move.path, already_at_target: false, problem };
 }
 
-function tellOutcome(outcome: MoveOutcome | undefined) {
+function outcomeAnswer(outcome: MoveOutcome | undefined) {
   if (!outcome) return {};
   if (outcome.kind === 'moved') return { already_at_target: outcome.alreadyAtTarget };
   return { problem: messageOf(outcome.error) };

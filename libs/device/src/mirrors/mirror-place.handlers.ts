@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import type { ToldFolders } from '../node-paths/local-paths.js';
+import type { ShownFolders } from '../node-paths/local-paths.js';
 import { chosenPath } from './folder-rules.js';
 import { comparePlaces, Mirrors, type PlacedMirror, type PlaceOrder } from './mirrors.js';
 import { MoveMirror } from './move-mirror.js';
@@ -54,7 +54,7 @@ export class MirrorPlaceHandlers {
     return this.told({ row, place }, await this.parts.localPaths.foldersOf([place], envelope));
   }
 
-  private async told({ row, place }: PlacedMirror, folders: ToldFolders): Promise<Mirror> {
+  private async told({ row, place }: PlacedMirror, folders: ShownFolders): Promise<Mirror> {
     const state = await this.mirrors.stateOf(row);
     return {
       node: { id: place.node_id, type: place.type, name: place.name },

@@ -37,7 +37,7 @@ export class MirrorHandlers {
     const place = await this.parts.service.writablePlace(nodeId, context.envelope);
     const chosen = customPath === undefined ? null : chosenPath('custom_path', customPath);
     // Read before anything is made, so that a graph that does not answer leaves nothing half done.
-    const caller = await this.configs.scopes.sightOf(nodeId, callerOf(context.envelope));
+    const caller = await this.configs.scopes.readerFor(nodeId, callerOf(context.envelope));
     const graph = await this.configs.scopes.read(nodeId, { ...context.envelope, caller }, context.signal);
     return this.parts.locks.run([nodeId], async () => {
       const { row, created } = await this.folderOf(place, chosen, context);

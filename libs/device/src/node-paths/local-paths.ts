@@ -13,7 +13,7 @@ interface LocalPathsParts {
 }
 
 /** The folder of a node as it may be told; null without a mirror, and where it may not. */
-export type ToldFolders = (nodeId: string) => string | null;
+export type ShownFolders = (nodeId: string) => string | null;
 
 /**
  * Who is told where something lies on this device: the person whose device it is, and whoever manages. A path that spells
@@ -22,13 +22,13 @@ export type ToldFolders = (nodeId: string) => string | null;
 export class LocalPaths {
   constructor(private readonly parts: LocalPathsParts) {}
 
-  areToldTo({ caller }: Envelope): boolean {
+  areShownTo({ caller }: Envelope): boolean {
     return caller !== null && (caller.scope === 'manage' || this.parts.principal.isOf(caller.user_id));
   }
 
   /** The folders of nodes that the caller sees. */
-  async foldersOf(places: readonly NodePlace[], asker: Envelope): Promise<ToldFolders> {
-    if (!this.areToldTo(asker)) return () => null;
+  async foldersOf(places: readonly NodePlace[], asker: Envelope): Promise<ShownFolders> {
+    if (!this.areShownTo(asker)) return () => null;
     const here = places.filter(({ node_id }) => this.parts.store.mirror(node_id) !== null);
     const veiled = here.filter(isOfUnseenOrganization);
     const keys = await this.hiddenKeys(veiled);
@@ -46,7 +46,7 @@ export class LocalPaths {
   /** The same by id; null too for a node that the caller does not see. */
   async folderOfNode(nodeId: string, asker: Envelope): Promise<string | null> {
     const row = this.parts.store.mirror(nodeId);
-    if (row === null || !this.areToldTo(asker)) return null;
+    if (row === null || !this.areShownTo(asker)) return null;
     // Who manages sees every organization.
     if (asker.caller?.scope === 'manage') return row.path;
     const { places } = await this.parts.service.call(findPlaces, { node_ids: [nodeId] }, asker);

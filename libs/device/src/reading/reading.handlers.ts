@@ -56,7 +56,7 @@ export class ReadingHandlers {
     { envelope, signal }: OperationContext,
   ): Promise<ReplyOf<typeof readFile>> {
     const file = await this.files.find(node_id, path, envelope);
-    const isTold = this.parts.localPaths.areToldTo(envelope);
+    const isTold = this.parts.localPaths.areShownTo(envelope);
     const inline = as_path && isTold ? null : await readInline(file);
     if (inline && (full || !isTold || tokensOf(inline.content ?? '') <= max_tokens)) return inline;
     const described = await this.described(file, isTold ? await this.projectedPath(file, envelope) : null, signal);
@@ -79,7 +79,7 @@ export class ReadingHandlers {
 
   private async projected(items: readonly PlacedFile[], envelope: Envelope): Promise<ProjectedPaths> {
     const here = items.filter(({ file }) => this.parts.store.mirror(file.node_id) !== null);
-    if (here.length === 0 || !this.parts.localPaths.areToldTo(envelope)) return () => null;
+    if (here.length === 0 || !this.parts.localPaths.areShownTo(envelope)) return () => null;
     const byNode = Map.groupBy(here, ({ file }) => file.node_id);
     const wanted = new Map([...byNode].map(([nodeId, files]) => [nodeId, files.map(({ file }) => file.path)]));
     return this.projections.project(envelope, wanted);

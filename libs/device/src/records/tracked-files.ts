@@ -99,7 +99,7 @@ export class TrackedFiles {
   /** Lets the registry tell what records were found to tell, and then those who listen. */
   follow(change: FilesChanged): void {
     this.store.changeFiles({ put: change.changed, remove: change.removed });
-    this.tell(change);
+    this.notify(change);
   }
 
   /** @throws ServiceError of the file service; with `strict` also the first refusal */
@@ -175,7 +175,7 @@ export class TrackedFiles {
     }
   }
 
-  private tell(change: FilesChanged): void {
+  private notify(change: FilesChanged): void {
     for (const listener of this.listeners) listener(change);
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { SECTIONS } from '@workspace-graph/contracts';
 import {
   type Collision,
@@ -9,7 +9,7 @@ import {
   pathKey,
   pickNames,
   planScan,
-  untangle,
+  separateInterdependent,
 } from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
 import type { WholeScan } from '../mirrors/mirrors.js';
@@ -119,8 +119,8 @@ export class ScanPass {
     const { found, missing, linked, entries, absences } = await this.survey();
     const { candidates, present } = await this.select(found, missing);
     this.noteWork(candidates.length, missing.length);
-    const { entangled, plain } = untangle(candidates, missing, present);
-    const steps = await this.planEntangled(entangled, missing);
+    const { interdependent, plain } = separateInterdependent(candidates, missing, present);
+    const steps = await this.planInterdependent(interdependent, missing);
     const certain = steps.filter((step) => this.isCertain(step, absences));
     const isComplete = (await this.writeAll(certain)) && (await this.registerPlain(plain));
     if (isComplete) this.writer.doubts.drop(doubts.looked, this.doubted);
@@ -282,7 +282,7 @@ export class ScanPass {
     const named: WalkedFile[] = [];
     const present = new Map<string, FileState>();
     for (let start = 0; start < found.length; start += LOOKUPS_AT_ONCE) {
-      await breathe();
+      await yieldToEventLoop();
       const part = found.slice(start, start + LOOKUPS_AT_ONCE).filter((file) => this.hasValidName(file));
       const keys = part.map(({ path }) => pathKey(path));
       const known = store.filesAt(this.nodeId, keys);
@@ -314,10 +314,13 @@ export class ScanPass {
 
   // What follows from it
 
-  private async planEntangled(entangled: readonly WalkedFile[], missing: readonly FileState[]): Promise<ScanStepOf[]> {
+  private async planInterdependent(
+    interdependent: readonly WalkedFile[],
+    missing: readonly FileState[],
+  ): Promise<ScanStepOf[]> {
     const read: Scanned[] = [];
-    for await (const part of this.readAll(entangled)) read.push(...part);
-    const unread = this.inodesOfAgain(entangled, read);
+    for await (const part of this.readAll(interdependent)) read.push(...part);
+    const unread = this.inodesOfAgain(interdependent, read);
     const isWaiting = ({ inode }: FileState): boolean => inode !== null && unread.has(inode);
     this.note({ again: missing.filter(isWaiting).map(({ path }) => [path, '']) });
     const gone = missing.filter((file) => !isWaiting(file));
@@ -334,11 +337,11 @@ export class ScanPass {
 
   /** A file that is not read yet may be the one that is missing elsewhere. */
   private inodesOfAgain(
-    entangled: readonly WalkedFile[],
+    interdependent: readonly WalkedFile[],
     read: readonly { readonly path: string }[],
   ): ReadonlySet<string | null> {
     const done = new Set(read.map(({ path }) => path));
-    return new Set(entangled.filter(({ path }) => !done.has(path)).map(({ inode }) => inode));
+    return new Set(interdependent.filter(({ path }) => !done.has(path)).map(({ inode }) => inode));
   }
 
   private async registerPlain(plain: readonly WalkedFile[]): Promise<boolean> {

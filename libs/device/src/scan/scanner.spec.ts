@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, link, mkdir, rename, rm, stat, symlink, unlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { deleteFile, moveFile, ServiceError } from '@workspace-graph/contracts';
 import { stampOf } from '../paths/index.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
@@ -40,7 +40,7 @@ const isTold = async (): Promise<boolean> => {
   });
   while (!isOver) {
     heard ||= scannerOf(device).progressOf(nodeId).running;
-    await breathe();
+    await yieldToEventLoop();
   }
   await work;
   return heard;

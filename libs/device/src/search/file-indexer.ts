@@ -63,7 +63,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   onApplicationBootstrap(): void {
     this.listeners.push(
       this.parts.files.onChange((change) => this.follow(change)),
-      this.mirrors.onRemoved(({ nodeId }) => this.tell({ kind: 'node-removed', nodeId })),
+      this.mirrors.onRemoved(({ nodeId }) => this.handle({ kind: 'node-removed', nodeId })),
       this.mirrors.onQuiet(() => this.goOn()),
     );
     this.index.onRebuilt(() => {
@@ -112,11 +112,11 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   private follow({ nodeId, changed, removed }: FilesChanged): void {
     const deleted = changed.flatMap(({ fileId, isDeleted }) => (isDeleted ? fileId : []));
     const files = changed.flatMap((file) => (file.isDeleted ? [] : notedOf(file)));
-    this.tell({ kind: 'changed', nodeId, files, gone: [...removed, ...deleted] });
+    this.handle({ kind: 'changed', nodeId, files, gone: [...removed, ...deleted] });
   }
 
   private compareAll(delayMs = 0): void {
-    this.tell({ kind: 'asked', nodeIds: this.mirrorIds(), withCensus: true }, delayMs);
+    this.handle({ kind: 'asked', nodeIds: this.mirrorIds(), withCensus: true }, delayMs);
   }
 
   private mirrorIds(): string[] {
@@ -128,7 +128,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** Takes what the index is to be told. */
-  private tell(event: IndexEvent, delayMs = NOTE_DELAY_MS): void {
+  private handle(event: IndexEvent, delayMs = NOTE_DELAY_MS): void {
     this.take(event);
     this.wake(delayMs);
   }
@@ -261,7 +261,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private retryLater(): void {
-    this.after('retry', RETRY_DELAY_MS, () => this.tell({ kind: 'retried', nodeIds: this.mirrorIds() }, 0));
+    this.after('retry', RETRY_DELAY_MS, () => this.handle({ kind: 'retried', nodeIds: this.mirrorIds() }, 0));
   }
 
   private run(work: Promise<void>): void {

@@ -10,7 +10,7 @@ import type { StatusBuckets } from './status-buckets.js';
 import { type SectionVisitor, walkSections } from './walk-sections.js';
 
 /** One mirror whose files are told. */
-export interface MirrorToTell {
+export interface MirrorToReport {
   readonly row: MirrorRow;
   readonly state: FolderState;
   /** The folder as the caller is told it; null to who is told no paths on disk. */
@@ -19,7 +19,7 @@ export interface MirrorToTell {
   readonly discovers: boolean;
 }
 
-export interface TellingTo {
+export interface ReportTarget {
   readonly store: DeviceStore;
   readonly buckets: StatusBuckets;
   readonly signal: AbortSignal;
@@ -38,12 +38,12 @@ const LINK = 'It is a symbolic link, which is not followed.';
 const NO_TEXT = '\u{fffd}';
 
 /** Adds the files of one mirror to the buckets: what is known of them against the names on disk. */
-export async function tellMirror(mirror: MirrorToTell, to: TellingTo): Promise<void> {
+export async function reportMirror(mirror: MirrorToReport, to: ReportTarget): Promise<void> {
   const teller = new MirrorTeller(mirror, to);
-  if (mirror.state !== 'ready') return teller.tellLastKnown(STATES[mirror.state]);
+  if (mirror.state !== 'ready') return teller.reportLastKnown(STATES[mirror.state]);
   const isWalked = await walkSections(mirror.row.path, teller, to.signal);
   if (isWalked) teller.end();
-  else teller.tellLastKnown(STATES.unreadable);
+  else teller.reportLastKnown(STATES.unreadable);
 }
 
 /** Goes through the tracked files and the names on disk side by side, both by path. */
@@ -54,8 +54,8 @@ class MirrorTeller implements SectionVisitor {
   private next: TrackedPath | null = null;
 
   constructor(
-    private readonly mirror: MirrorToTell,
-    { store, buckets }: TellingTo,
+    private readonly mirror: MirrorToReport,
+    { store, buckets }: ReportTarget,
   ) {
     this.store = store;
     this.buckets = buckets;
@@ -65,14 +65,14 @@ class MirrorTeller implements SectionVisitor {
 
   file(path: string, onDisk: string, rules: IgnoreRules | null): void {
     this.passTo(path);
-    if (this.next?.path === path) this.tellPresent(this.next, onDisk, null);
-    else if (this.isDiscovered(path, rules)) this.tellUntracked(path, onDisk, () => this.whyUntracked(path));
+    if (this.next?.path === path) this.reportPresent(this.next, onDisk, null);
+    else if (this.isDiscovered(path, rules)) this.reportUntracked(path, onDisk, () => this.whyUntracked(path));
   }
 
   link(path: string, onDisk: string, rules: IgnoreRules | null): void {
     this.passTo(path);
-    if (this.next?.path === path) this.tellAbsent(this.next, LINK);
-    else if (this.isDiscovered(path, rules)) this.tellUntracked(path, onDisk, () => LINK);
+    if (this.next?.path === path) this.reportAbsent(this.next, LINK);
+    else if (this.isDiscovered(path, rules)) this.reportUntracked(path, onDisk, () => LINK);
   }
 
   enters(path: string, isIgnored: boolean): boolean {
@@ -81,33 +81,34 @@ class MirrorTeller implements SectionVisitor {
   }
 
   unreadable(path: string, isIgnored: boolean): void {
-    this.tellBelow(path, BELOW_UNREADABLE);
-    if (this.mirror.discovers && !isIgnored) this.tellUntracked(path, path, () => UNREADABLE);
+    this.reportBelow(path, BELOW_UNREADABLE);
+    if (this.mirror.discovers && !isIgnored) this.reportUntracked(path, path, () => UNREADABLE);
   }
 
   linkAsFolder(path: string): void {
     this.passTo(`${path}/`);
-    this.tellBelow(path, BELOW_LINK);
+    this.reportBelow(path, BELOW_LINK);
   }
 
   end(): void {
-    while (this.next) this.tellAbsent(this.next, null);
+    while (this.next) this.reportAbsent(this.next, null);
   }
 
-  tellLastKnown(problem: string): void {
+  reportLastKnown(problem: string): void {
     while (this.next) {
-      if (this.next.isDeleted) this.tellAbsent(this.next, problem);
-      else this.tellPresent(this.next, this.next.path, problem);
+      if (this.next.isDeleted) this.reportAbsent(this.next, problem);
+      else this.reportPresent(this.next, this.next.path, problem);
     }
   }
 
   /** What is tracked before this path was not met on disk. */
   private passTo(path: string): void {
-    while (this.next && comparePaths(this.next.path, path) < 0) this.tellAbsent(this.next, null);
+    while (this.next && comparePaths(this.next.path, path) < 0) this.reportAbsent(this.next, null);
   }
 
-  private tellBelow(path: string, problem: string): void {
-    for (let file = this.nextBelow(path); file; file = this.nextBelow(path)) this.tellPresent(file, file.path, problem);
+  private reportBelow(path: string, problem: string): void {
+    for (let file = this.nextBelow(path); file; file = this.nextBelow(path))
+      this.reportPresent(file, file.path, problem);
   }
 
   private nextBelow(path: string): TrackedPath | null {
@@ -118,24 +119,24 @@ class MirrorTeller implements SectionVisitor {
     return this.mirror.discovers && rules?.ignores(path, false) === false;
   }
 
-  private tellPresent(file: TrackedPath, onDisk: string, problem: string | null): void {
+  private reportPresent(file: TrackedPath, onDisk: string, problem: string | null): void {
     // Somebody may have changed the content since it was read.
-    this.tellTracked(file, { sha256: null }, { onDisk, problem });
+    this.reportTracked(file, { sha256: null }, { onDisk, problem });
   }
 
-  private tellAbsent(file: TrackedPath, problem: string | null): void {
+  private reportAbsent(file: TrackedPath, problem: string | null): void {
     const isProven = file.isDeleted || this.mirror.row.scannedAt !== null;
-    if (isProven) this.tellTracked(file, 'gone', { onDisk: null, problem });
-    else this.tellTracked(file, { sha256: null }, { onDisk: null, problem: problem ?? BEFORE_FIRST_SCAN });
+    if (isProven) this.reportTracked(file, 'gone', { onDisk: null, problem });
+    else this.reportTracked(file, { sha256: null }, { onDisk: null, problem: problem ?? BEFORE_FIRST_SCAN });
   }
 
-  private tellTracked(
+  private reportTracked(
     file: TrackedPath,
     disk: FileFacts['disk'],
     { onDisk, problem }: { onDisk: string | null; problem: string | null },
   ): void {
     const { path, fileId, sizeBytes } = file;
-    this.tell(path, { record: 'tracked', pushed: file.wasPushed, disk }, async () => ({
+    this.report(path, { record: 'tracked', pushed: file.wasPushed, disk }, async () => ({
       ...this.entry(path, onDisk),
       file_id: fileId,
       size_bytes: sizeBytes,
@@ -144,8 +145,8 @@ class MirrorTeller implements SectionVisitor {
     this.advance();
   }
 
-  private tellUntracked(path: string, onDisk: string, problem: () => string | null): void {
-    this.tell(path, { record: 'none', pushed: false, disk: { sha256: null } }, async () => ({
+  private reportUntracked(path: string, onDisk: string, problem: () => string | null): void {
+    this.report(path, { record: 'none', pushed: false, disk: { sha256: null } }, async () => ({
       ...this.entry(path, onDisk),
       file_id: null,
       size_bytes: await sizeOf(join(this.mirror.row.path, onDisk)),
@@ -153,7 +154,7 @@ class MirrorTeller implements SectionVisitor {
     }));
   }
 
-  private tell(
+  private report(
     path: string,
     facts: Pick<FileFacts, 'record' | 'pushed' | 'disk'>,
     entry: () => Promise<StatusEntry>,

@@ -5,7 +5,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors, type PlacedMirror } from '../mirrors/mirrors.js';
 import { callerOf } from '../records/file-service.js';
-import { tellMirror } from './mirror-status.js';
+import { reportMirror } from './mirror-status.js';
 import { StatusBuckets, type StatusFilter } from './status-buckets.js';
 
 type Input = ParsedInputOf<typeof fileStatus>;
@@ -30,7 +30,7 @@ export class StatusHandlers {
       // The folder of another node is not the place in which an agent with a home node works.
       const folder = home === null || home === row.nodeId ? folders(row.nodeId) : null;
       const mirror = { row, state, folder, discovers: input.include_discovery };
-      await tellMirror(mirror, { store: this.parts.store, buckets, signal });
+      await reportMirror(mirror, { store: this.parts.store, buckets, signal });
     }
     return buckets.answer();
   }

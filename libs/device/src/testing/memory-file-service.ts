@@ -307,12 +307,12 @@ export class MemoryFileService {
   private move(file: FileRecord, to: { readonly nodeId: string; readonly path: string }): FileRecord {
     const there = this.recordAt(to.nodeId, to.path);
     if (there && there.id !== file.id) throw occupied(to.path);
-    this.bury(file);
+    this.addTombstone(file);
     return this.put({ ...file, node_id: to.nodeId, path: to.path, version: file.version + 1, updated_at: now() });
   }
 
   private remove(file: FileRecord, tombstone: boolean): null {
-    if (tombstone) this.bury(file);
+    if (tombstone) this.addTombstone(file);
     this.records.delete(file.id);
     this.removed.set(file.id, file);
     for (const [id, intent] of this.intents) if (intent.file_id === file.id) this.intents.delete(id);
@@ -324,7 +324,7 @@ export class MemoryFileService {
     return record;
   }
 
-  private bury({ id, node_id, path }: FileRecord): void {
+  private addTombstone({ id, node_id, path }: FileRecord): void {
     this.tombstones.push({ file_id: id, node_id, path });
   }
 

@@ -51,7 +51,7 @@ export class TrashHandlers {
       isLast = rows.length < LIMITS.listMax;
       for (const row of rows) {
         const place = places.get(row.nodeId);
-        if (place) items.push(this.tell(await this.trash.current(row), place));
+        if (place) items.push(this.answerOf(await this.trash.current(row), place));
       }
     }
     const shown = items.slice(0, limit);
@@ -131,7 +131,7 @@ export class TrashHandlers {
     return found;
   }
 
-  private tell(row: TrashRow, { node_id, type, name }: NodePlace): TrashEntry {
+  private answerOf(row: TrashRow, { node_id, type, name }: NodePlace): TrashEntry {
     return {
       id: row.id,
       node: { id: node_id, type, name },

@@ -7,7 +7,7 @@ import {
   planScan,
   type ReadFile,
   type ScanStep,
-  untangle,
+  separateInterdependent,
 } from './plan-scan.js';
 
 type Content = { readonly sha256: string; readonly inode: string | null };
@@ -98,9 +98,9 @@ describe('what a scan makes of what it found', () => {
   ])('settles by itself all but what may have moved: %s', (_name, missing, found, expected) => {
     const present = new Map([known('a X 1')].map((file) => [file.pathKey, file]));
     const candidates = found.map(read).map(({ path, seen }) => ({ path, inode: seen.inode }));
-    const { entangled, plain } = untangle(candidates, missing.map(known), present);
-    expect(entangled.map(({ path }) => path.slice(4))).toEqual(expected);
-    expect(plain.length + entangled.length).toBe(found.length);
+    const { interdependent, plain } = separateInterdependent(candidates, missing.map(known), present);
+    expect(interdependent.map(({ path }) => path.slice(4))).toEqual(expected);
+    expect(plain.length + interdependent.length).toBe(found.length);
   });
 
   it('makes what is known equal to the disk, takes no path that is not free, and keeps the id of every file that was only moved', () => {

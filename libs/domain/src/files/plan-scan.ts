@@ -73,11 +73,11 @@ export function pickNames<Found extends Pick<FoundFile, 'path'>>(
  * Parts files that may have moved, or whose names moved, from those that concern nobody else. `present` holds, by key, the
  * known files that are on disk under their own paths.
  */
-export function untangle<Found extends Pick<FoundFile, 'path' | 'inode'>>(
+export function separateInterdependent<Found extends Pick<FoundFile, 'path' | 'inode'>>(
   candidates: readonly Found[],
   missing: readonly KnownFile[],
   present: ReadonlyMap<string, KnownFile>,
-): { readonly entangled: Found[]; readonly plain: Found[] } {
+): { readonly interdependent: Found[]; readonly plain: Found[] } {
   const inodes = new Set(candidates.map(({ inode }) => inode));
   const sources = new Set(missing.map(({ inode }) => inode));
   const keys = new Set(missing.map((file) => file.pathKey));
@@ -89,11 +89,11 @@ export function untangle<Found extends Pick<FoundFile, 'path' | 'inode'>>(
     displaced.add(path);
   }
   sources.delete(null);
-  const isEntangled = ({ path, inode }: Found): boolean =>
+  const isInterdependent = ({ path, inode }: Found): boolean =>
     sources.has(inode) || displaced.has(path) || keys.has(pathKey(path));
   return {
-    entangled: candidates.filter(isEntangled),
-    plain: candidates.filter((file) => !isEntangled(file)),
+    interdependent: candidates.filter(isInterdependent),
+    plain: candidates.filter((file) => !isInterdependent(file)),
   };
 }
 

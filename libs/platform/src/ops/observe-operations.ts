@@ -24,19 +24,19 @@ export function observeOperations(metrics: Metrics, tracing: Tracing): Operation
 export async function observe<T>(
   run: () => Promise<T>,
   span: Span,
-  tell: (outcome: string, seconds: number) => void,
+  record: (outcome: string, seconds: number) => void,
 ): Promise<T> {
   const startedAtMs = performance.now();
   const seconds = (): number => (performance.now() - startedAtMs) / 1_000;
   try {
     const result = await run();
     span.end();
-    tell('ok', seconds());
+    record('ok', seconds());
     return result;
   } catch (error) {
     const code = codeOf(error);
     span.end({ code, isFault: !(error instanceof ServiceError) || error.status >= FAULT_STATUS });
-    tell(code, seconds());
+    record(code, seconds());
     throw error;
   }
 }
@@ -49,16 +49,16 @@ export function attributesOf(operation: Operation, requestId: string): Readonly<
 export function logOperations(logger: Logger): OperationObserver {
   return async ({ name }, { envelope }, run) => {
     const startedAtMs = performance.now();
-    const tell = (outcome: string): void => {
+    const record = (outcome: string): void => {
       const ms = Math.round((performance.now() - startedAtMs) * 10) / 10;
       logger.info({ request_id: envelope.requestId, operation: name, outcome, ms }, 'operation');
     };
     try {
       const reply = await run();
-      tell('ok');
+      record('ok');
       return reply;
     } catch (error) {
-      tell(codeOf(error));
+      record(codeOf(error));
       throw error;
     }
   };

@@ -130,14 +130,14 @@ export class EdgeAuthenticator {
     } catch (error) {
       const isRefused = error instanceof ServiceError && error.code === 'UNAUTHENTICATED';
       if (isRefused) this.entries.delete(presented.key);
-      if (isRefused && error.cause !== undefined) this.tellReason(error.cause, context);
+      if (isRefused && error.cause !== undefined) this.logReason(error.cause, context);
       this.parts.metrics.authentication(isRefused ? 'refused' : 'failed');
       throw error;
     }
   }
 
   /** To the log alone: whoever presented the credential is not helped to mend it. */
-  private tellReason(cause: unknown, { requestId }: AuthenticationContext): void {
+  private logReason(cause: unknown, { requestId }: AuthenticationContext): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     this.parts.logger.info({ request_id: requestId, reason }, 'a credential is refused');
   }

@@ -2,7 +2,7 @@ import { ServiceError } from '@workspace-graph/contracts';
 import { nodeIdOf } from '../references/named-ids.js';
 import { askForIds } from './ask-for-ids.js';
 import { type Connection, holderOf, type WatchedNode } from './connection.js';
-import { sightOf } from './node-sight.js';
+import { fingerprintOf } from './node-fingerprint.js';
 import { nodeNamedBy } from './node-uri.js';
 import type { ChangeBus } from './operation-bus.js';
 
@@ -102,14 +102,14 @@ export class NodeWatch {
     const due = [...this.pending].flatMap((nodeId) => [...(this.watches.get(nodeId) ?? [])]);
     this.pending.clear();
     try {
-      await this.tell(due.filter(({ watcher }) => watcher.listening));
+      await this.notify(due.filter(({ watcher }) => watcher.listening));
     } finally {
       this.looking = false;
       this.note([]);
     }
   }
 
-  private async tell(due: readonly Watch[]): Promise<void> {
+  private async notify(due: readonly Watch[]): Promise<void> {
     // The sessions of one credential see the same.
     const sights = new Map<string, Promise<string | null>>();
     await eachOf(due, async (watch) => {
@@ -138,7 +138,7 @@ export class NodeWatch {
 
   private async see(nodeId: string, connection: Connection): Promise<string | null> {
     try {
-      return await sightOf(this.bus, nodeId, connection);
+      return await fingerprintOf(this.bus, nodeId, connection);
     } catch (error) {
       // Whatever keeps the answer away, saying nothing gives nothing away.
       if (error instanceof ServiceError) return null;

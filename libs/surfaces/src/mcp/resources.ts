@@ -9,7 +9,7 @@ import { nodeIdOf } from '../references/named-ids.js';
 import { askForIds } from './ask-for-ids.js';
 import { type Connection, currentConnection, envelopeOf, type WatchedNode } from './connection.js';
 import type { Guide } from './guides/guides.js';
-import { sightOf } from './node-sight.js';
+import { fingerprintOf } from './node-fingerprint.js';
 import { NODE_URI_TEMPLATE, nodeNamedBy } from './node-uri.js';
 import type { OperationBus } from './operation-bus.js';
 import { resourceError } from './protocol-errors.js';
@@ -62,7 +62,7 @@ export class Resources {
     return this.ofNode(uri, signal, async (nodeId, connection) => ({
       nodeId,
       uri,
-      seen: await sightOf(this.bus, nodeId, connection, signal),
+      seen: await fingerprintOf(this.bus, nodeId, connection, signal),
     }));
   }
 

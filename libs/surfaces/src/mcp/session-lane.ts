@@ -35,7 +35,7 @@ export class SessionLane {
     const session = this.sessions.find(id, holderOf(exchange.connection.caller));
     if (!session) return rpcError(404, { code: -32001, message: 'Session not found' });
     const response = await handleWithin(session, exchange, request, message);
-    if (isStream(response)) exchange.whenFinished(session.holdOpen());
+    if (isStream(response)) exchange.whenFinished(session.keepOpen());
     return response;
   }
 

@@ -76,7 +76,7 @@ export class Session implements Watching, Watcher {
    * Keeps the session from counting as idle while a stream is open, which hears of what has changed while there was none.
    * Returns the function that ends this.
    */
-  holdOpen(): () => void {
+  keepOpen(): () => void {
     this.streams += 1;
     this.nodes.lookAgain(this.watched.keys());
     return () => {

@@ -19,7 +19,7 @@ interface ImportOptions extends ConfirmOptions {
   readonly dryRun?: boolean;
 }
 
-const TELL_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 1_000;
 /** Taking in more than this takes a while. */
 const LARGE_BYTES = 1_000_000;
 const DEMO = fileURLToPath(new URL('../../../demo/linden-bakery.json', import.meta.url));
@@ -73,16 +73,16 @@ async function importFile(client: WorkspaceClient, file: string, options: Import
     confirmed: String(options.yes ?? false),
   });
   const sent = new AbortController();
-  const told = tellingProgress(document, out, () => void tellStages(client, out, sent.signal));
+  const told = reportingProgress(document, out, () => void reportStages(client, out, sent.signal));
   const answering = client.upload(`/import?${flags}`, told).finally(() => sent.abort());
   return (await (await answering).json()) as Report;
 }
 
 /** Tells how far the workspace is, until the answer is there. What cannot be asked is not told. */
-async function tellStages(client: WorkspaceClient, out: Output, answered: AbortSignal): Promise<void> {
+async function reportStages(client: WorkspaceClient, out: Output, answered: AbortSignal): Promise<void> {
   let told = '';
   while (!answered.aborted) {
-    await sleep(TELL_EVERY_MS, undefined, { signal: answered }).catch(() => undefined);
+    await sleep(REPORT_EVERY_MS, undefined, { signal: answered }).catch(() => undefined);
     const running = answered.aborted ? null : await client.call(listImports, {}).catch(() => null);
     const { stage, percent } = running?.items.at(-1) ?? {};
     const line = stage === undefined ? told : `  ${stage}: ${percent} % …`;
@@ -92,18 +92,18 @@ async function tellStages(client: WorkspaceClient, out: Output, answered: AbortS
 }
 
 /** Tells once in a while how much has been sent, so that whoever waits sees that something happens. */
-async function* tellingProgress(
+async function* reportingProgress(
   document: AsyncIterable<Uint8Array>,
   out: Output,
   whenSent: () => void,
 ): AsyncGenerator<Uint8Array> {
-  let [bytes, tellAtMs] = [0, performance.now() + TELL_EVERY_MS];
+  let [bytes, reportAtMs] = [0, performance.now() + REPORT_EVERY_MS];
   const sent = (): string => `${(bytes / 1_000_000).toFixed(1)} MB sent`;
   for await (const chunk of document) {
     bytes += chunk.byteLength;
-    if (performance.now() > tellAtMs) {
+    if (performance.now() > reportAtMs) {
       out.note(`  ${sent()} …`);
-      tellAtMs = performance.now() + TELL_EVERY_MS;
+      reportAtMs = performance.now() + REPORT_EVERY_MS;
     }
     yield chunk;
   }

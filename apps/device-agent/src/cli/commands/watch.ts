@@ -121,12 +121,12 @@ class Screen {
 
   private tellFailures(failures: readonly Failure[]): void {
     const now = new Map(failures.map((failure) => [`${failure.name}\n${failure.path}\n${failure.message}`, failure]));
-    for (const [key, failure] of now) if (!this.failures.has(key)) this.tell('cannot be taken in', failure);
-    for (const [key, failure] of this.failures) if (!now.has(key)) this.tell('in order again', failure);
+    for (const [key, failure] of now) if (!this.failures.has(key)) this.report('cannot be taken in', failure);
+    for (const [key, failure] of this.failures) if (!now.has(key)) this.report('in order again', failure);
     this.failures = now;
   }
 
-  private tell(what: string, { name, path, message }: Failure): void {
+  private report(what: string, { name, path, message }: Failure): void {
     process.stdout.write(`${this.isTerminal ? CLEAR_LINE : ''}${what}  ${name}: ${failureText(path, message)}\n`);
     this.last = '';
   }

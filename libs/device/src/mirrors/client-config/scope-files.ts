@@ -58,7 +58,7 @@ export class ScopeFiles {
   }
 
   /** As whom to read for a caller: one user never sees more in the file than when it was made. */
-  async sightOf(nodeId: string, caller: Caller): Promise<Caller> {
+  async readerFor(nodeId: string, caller: Caller): Promise<Caller> {
     const { author } = await this.records.read(nodeId);
     if (author?.user_id !== caller.user_id) return caller;
     return { ...caller, scope: weakestScope(caller.scope, author.scope) };

@@ -55,7 +55,7 @@ export class ThreadWatch implements SystemWatch {
   /** Asks for news as long as somebody wants them. */
   private async ask(): Promise<void> {
     try {
-      while (this.takers.size > 0) this.tell((await this.thread.ask({ kind: 'next' })) as TreeNews[]);
+      while (this.takers.size > 0) this.notify((await this.thread.ask({ kind: 'next' })) as TreeNews[]);
     } catch (error) {
       this.fail(error);
     } finally {
@@ -63,7 +63,7 @@ export class ThreadWatch implements SystemWatch {
     }
   }
 
-  private tell(news: readonly TreeNews[]): void {
+  private notify(news: readonly TreeNews[]): void {
     for (const { id, changed, error } of news)
       this.takers.get(id)?.({ changed, unsure: [], error: error === null ? null : new Error(error) });
   }

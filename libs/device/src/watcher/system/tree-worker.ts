@@ -24,7 +24,7 @@ function answer(request: TreeRequest): unknown {
     case 'next':
       return new Promise((resolve) => {
         asked = resolve;
-        tellSoon();
+        reportSoon();
       });
   }
 }
@@ -32,7 +32,7 @@ function answer(request: TreeRequest): unknown {
 function open({ id, root, others }: Extract<TreeRequest, { kind: 'open' }>): void {
   const stir = (): void => {
     stirred.add(id);
-    tellSoon();
+    reportSoon();
   };
   const tree = new FolderTree({ root, others: new Set(others), stirred: stir });
   trees.set(id, tree);
@@ -50,13 +50,13 @@ function close(id: number): void {
   stirred.delete(id);
 }
 
-function tellSoon(): void {
+function reportSoon(): void {
   if (!asked || stirred.size === 0 || isGathering) return;
   isGathering = true;
-  setTimeout(tell, GATHER_MS);
+  setTimeout(report, GATHER_MS);
 }
 
-function tell(): void {
+function report(): void {
   isGathering = false;
   const take = asked;
   const news = [...stirred].flatMap((id) => newsOf(id) ?? []);

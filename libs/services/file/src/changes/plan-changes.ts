@@ -12,7 +12,7 @@ import { fileNotFound, nodeIsReadOnly, nodeNotFound } from '../shared/caller.js'
 import type { LockedNode } from './change.statements.js';
 
 /** What changes are worked out from: the node they are of, and what they name. */
-export interface ChangeGround {
+export interface ChangeBasis {
   readonly nodeId: string;
   readonly action: string;
   readonly strict: boolean;
@@ -75,10 +75,10 @@ export function pathNamedBy(nodeId: string, change: FileChange): NamedPath | nul
  * refused change leaves everything as it was before it; with `strict` it is thrown.
  */
 export function planChanges(
-  ground: ChangeGround,
+  basis: ChangeBasis,
   changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[],
 ): ChangePlan {
-  return new ChangePlanner(ground).plan(changes);
+  return new ChangePlanner(basis).plan(changes);
 }
 
 class ChangePlanner {
@@ -89,8 +89,8 @@ class ChangePlanner {
   private readonly audits: AuditRecord[] = [];
   private readonly nodeIds = new Set<string>();
 
-  constructor(private readonly ground: ChangeGround) {
-    for (const file of ground.files) {
+  constructor(private readonly basis: ChangeBasis) {
+    for (const file of basis.files) {
       this.known.set(file.id, file);
       this.hold(file, pathKey(file.path));
     }
@@ -114,7 +114,7 @@ class ChangePlanner {
     try {
       return { file: this.change(change, to === null ? null : this.allowed(to, index)) };
     } catch (error) {
-      if (this.ground.strict || !(error instanceof ServiceError)) throw error;
+      if (this.basis.strict || !(error instanceof ServiceError)) throw error;
       return { refused: error.code, message: error.message };
     }
   }
@@ -123,7 +123,7 @@ class ChangePlanner {
     if (change.kind === 'register') return this.register(change, to);
     const held = this.files.get(change.file_id);
     if (change.kind === 'move' && held && isAt(held.file, to)) return held.file;
-    if (held?.file.node_id !== this.ground.nodeId) {
+    if (held?.file.node_id !== this.basis.nodeId) {
       if (change.kind === 'remove') return null;
       throw fileNotFound(change.file_id);
     }
@@ -140,7 +140,7 @@ class ChangePlanner {
 
   /** @throws ServiceError NODE_NOT_FOUND or FORBIDDEN of the node that a path is in, VALIDATION_FAILED of the path */
   private allowed(to: NamedPath, index: number): ValidPath {
-    const node = this.ground.nodes.get(to.nodeId);
+    const node = this.basis.nodes.get(to.nodeId);
     if (!node) throw nodeNotFound(to.nodeId);
     if (node.level < WRITE) throw nodeIsReadOnly(to.nodeId);
     if ('problem' in to) throw validationFailed([{ path: `changes.${index}.path`, message: to.problem }]);
@@ -162,16 +162,16 @@ class ChangePlanner {
       current_remote_hash: null,
       last_pushed_at: null,
       is_native_format: false,
-      created_at: this.ground.now,
-      updated_at: this.ground.now,
+      created_at: this.basis.now,
+      updated_at: this.basis.now,
     };
-    this.tell(file, { after: { node_id: file.node_id, path: file.path, ...content } });
+    this.audit(file, { after: { node_id: file.node_id, path: file.path, ...content } });
     return this.hold(file, to.key);
   }
 
   /** Whoever names an id that is in use, or was never this node's, learns nothing: the file is a new one. */
   private identityOf({ file_id: fileId = '' }: FileChange & { kind: 'register' }): Pick<FileRecord, 'id' | 'version'> {
-    const version = this.ground.removed.get(fileId);
+    const version = this.basis.removed.get(fileId);
     if (version === undefined || this.files.has(fileId)) return { id: newId(), version: 1 };
     return { id: fileId, version: version + 1 };
   }
@@ -179,7 +179,7 @@ class ChangePlanner {
   private rewrite({ file, key }: KeyedFile, content: Content): FileRecord {
     const changed = changedFields(contentOf(file), content);
     if (!changed) return file;
-    this.tell(file, changed);
+    this.audit(file, changed);
     return this.hold(this.newer(file, content), key);
   }
 
@@ -189,7 +189,7 @@ class ChangePlanner {
     const there = this.at(to);
     if (there && there.file.id !== file.id) throw occupied(to.path);
     const place = { node_id: to.nodeId, path: to.path };
-    this.tell(file, changedFields({ node_id: file.node_id, path: file.path }, place) ?? {});
+    this.audit(file, changedFields({ node_id: file.node_id, path: file.path }, place) ?? {});
     this.nodeIds.add(to.nodeId);
     this.bury(file, 'moved');
     this.release(held);
@@ -202,12 +202,12 @@ class ChangePlanner {
     this.release(held);
     this.files.delete(file.id);
     const { node_id, path, version } = file;
-    this.tell(file, { before: { node_id, path, ...contentOf(file), version } });
+    this.audit(file, { before: { node_id, path, ...contentOf(file), version } });
     return null;
   }
 
   private newer(file: FileRecord, fields: Partial<FileRecord>): FileRecord {
-    return { ...file, ...fields, version: file.version + 1, updated_at: this.ground.now };
+    return { ...file, ...fields, version: file.version + 1, updated_at: this.basis.now };
   }
 
   private at({ nodeId, key }: ValidPath): KeyedFile | undefined {
@@ -225,13 +225,13 @@ class ChangePlanner {
   }
 
   private bury({ id, node_id, path, remote_name, sha256 }: FileRecord, reason: Tombstone['reason']): void {
-    const folder = this.ground.nodes.get(node_id)?.folder ?? '';
+    const folder = this.basis.nodes.get(node_id)?.folder ?? '';
     this.tombstones.push({ file_id: id, node_id, path, remote_name, remote_path: `${folder}/${path}`, sha256, reason });
   }
 
-  private tell(file: FileRecord, changed: Pick<AuditRecord, 'before' | 'after'>): void {
+  private audit(file: FileRecord, changed: Pick<AuditRecord, 'before' | 'after'>): void {
     this.nodeIds.add(file.node_id);
-    this.audits.push({ action: this.ground.action, targetKind: 'file', targetId: file.id, ...changed });
+    this.audits.push({ action: this.basis.action, targetKind: 'file', targetId: file.id, ...changed });
   }
 }
 

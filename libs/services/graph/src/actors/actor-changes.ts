@@ -1,7 +1,7 @@
 import { createActor, type ParsedInputOf, type RawJson, ServiceError, updateActor } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
 import { type ActorRow, actorNotFound, readActor, refuseUnfitUser, userTaken } from './actor.repository.js';
 import { ACTOR_FOR_CHANGE, GATES_OF_ACTOR, INSERT_ACTOR, NODES_OF_ACTOR, UPDATE_ACTOR } from './actor.statements.js';
@@ -85,7 +85,7 @@ async function store(tx: Transaction, actor: ActorRow, wanted: Fields): Promise<
   });
   if (!changed.includes('name')) return;
   const nodes = await tx.rows<{ id: string }>(NODES_OF_ACTOR, [actor.id]);
-  tellGraphChanged(
+  emitGraphChanged(
     tx,
     nodes.map((node) => node.id),
     updateActor.name,

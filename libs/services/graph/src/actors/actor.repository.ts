@@ -27,7 +27,7 @@ export async function readActor(tx: Transaction, actorId: string): Promise<RawJs
  * Keeps actors from being deleted until the end of the transaction; call it before locking nodes.
  * @throws ServiceError ACTOR_NOT_FOUND for the first one that does not exist
  */
-export async function holdActors(tx: Transaction, actorIds: readonly string[]): Promise<void> {
+export async function lockActors(tx: Transaction, actorIds: readonly string[]): Promise<void> {
   if (actorIds.length === 0) return;
   const found = new Set((await tx.rows<{ id: string }>(HOLD_ACTORS, [actorIds])).map((row) => row.id));
   const missing = actorIds.find((id) => !found.has(id));

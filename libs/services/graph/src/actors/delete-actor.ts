@@ -6,7 +6,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { type ActorRow, actorNotFound } from './actor.repository.js';
 import {
   ACTOR_USES,
@@ -90,7 +90,7 @@ async function reassign(tx: Transaction, actorId: string, heirId: string): Promi
   }
   const touched = [...new Set(duties.map((duty) => duty.node_id))];
   await tx.execute(TOUCH_NODES, [touched]);
-  tellGraphChanged(tx, [...nodes.map(({ id }) => id), ...touched], deleteActor.name);
+  emitGraphChanged(tx, [...nodes.map(({ id }) => id), ...touched], deleteActor.name);
   return nodes.filter((node) => node.gate).map((node) => node.id);
 }
 

@@ -9,9 +9,9 @@ import {
 } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { holdNodes } from '../nodes/node.repository.js';
+import { lockNodes } from '../nodes/node.repository.js';
 import { authorOf } from '../shared/caller.js';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { EDGE_BY_KEY, INSERT_EDGE } from './edge.statements.js';
 
 type Input = ParsedInputOf<typeof connect>;
@@ -23,7 +23,7 @@ export async function connectNodes(tx: Transaction, input: Input): Promise<Reply
     throw validationFailed([{ path: 'target_id', message: 'a node cannot be joined to itself' }]);
   const carriesAccess = input.relation === 'belongs_to';
   if (carriesAccess) await lockAccess(tx);
-  const nodes = await holdNodes(tx, [input.source_id, input.target_id]);
+  const nodes = await lockNodes(tx, [input.source_id, input.target_id]);
   const [source, target] = [nodes.get(input.source_id), nodes.get(input.target_id)];
   if (!source || !target) throw new Error('Held nodes are there');
   const edge: Edge = { id: newId(), source, target, relation: input.relation };
@@ -50,7 +50,7 @@ async function insert(tx: Transaction, edge: Edge): Promise<void> {
   if (!made) await refuseExisting(tx, edge);
   const after = { source_id: sourceId, target_id: targetId, relation: edge.relation };
   tx.audit({ action: connect.name, targetKind: 'edge', targetId: edge.id, after });
-  tellGraphChanged(tx, [sourceId, targetId], connect.name);
+  emitGraphChanged(tx, [sourceId, targetId], connect.name);
 }
 
 async function refuseExisting(tx: Transaction, { source, target, relation }: Edge): Promise<void> {

@@ -1,7 +1,7 @@
 import { disconnect, type Edge, type OutputOf, type ParsedInputOf, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { DELETE_EDGE, EDGE_BY_ID } from './edge.statements.js';
 
 type Input = ParsedInputOf<typeof disconnect>;
@@ -44,7 +44,7 @@ async function remove(tx: Transaction, edge: Edge): Promise<void> {
   if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
   const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };
   tx.audit({ action: disconnect.name, targetKind: 'edge', targetId: edge.id, before });
-  tellGraphChanged(tx, [edge.source.id, edge.target.id], disconnect.name);
+  emitGraphChanged(tx, [edge.source.id, edge.target.id], disconnect.name);
 }
 
 function edgeNotFound(edgeId: string): ServiceError {

@@ -10,7 +10,7 @@ import {
 import { changedFields, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { authorOf, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
-import { type EventRow, holdEvent, readEvent } from './event.repository.js';
+import { type EventRow, lockEvent, readEvent } from './event.repository.js';
 import { EDIT_EVENT, INSERT_EVENT, LOG_EVENT, RESOLVE_EVENT, SET_EVENT_STATUS } from './event.statements.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export async function log(tx: Transaction, input: ParsedInputOf<typeof logEvent>
 
 /** Corrects an event. Nothing is written when nothing differs. */
 export async function edit(tx: Transaction, input: ParsedInputOf<typeof editEvent>): Promise<RawJson> {
-  const event = await holdEvent(tx, 'edit', input.event_id, input.expected_version);
+  const event = await lockEvent(tx, 'edit', input.event_id, input.expected_version);
   const before = { kind: event.kind, content: event.content, occurred_at: event.occurred_at };
   const after = {
     kind: input.kind ?? event.kind,
@@ -60,7 +60,7 @@ export async function edit(tx: Transaction, input: ParsedInputOf<typeof editEven
 
 /** Marks an active event as resolved. */
 export async function resolve(tx: Transaction, input: ParsedInputOf<typeof resolveEvent>): Promise<RawJson> {
-  const event = await holdEvent(tx, 'resolve', input.event_id, input.expected_version);
+  const event = await lockEvent(tx, 'resolve', input.event_id, input.expected_version);
   const resolution = input.resolution ?? null;
   await tx.execute(RESOLVE_EVENT, [event.id, resolution, authorOf(tx.context.caller)]);
   record(tx, resolveEvent.name, event, {
@@ -72,7 +72,7 @@ export async function resolve(tx: Transaction, input: ParsedInputOf<typeof resol
 
 /** Stores an event in the place of another one and answers the new one; both point to each other. */
 export async function supersede(tx: Transaction, input: ParsedInputOf<typeof supersedeEvent>): Promise<RawJson> {
-  const old = await holdEvent(tx, 'supersede', input.event_id, input.expected_version);
+  const old = await lockEvent(tx, 'supersede', input.event_id, input.expected_version);
   const id = newId();
   const successor = {
     kind: input.kind ?? old.kind,
@@ -98,7 +98,7 @@ export async function supersede(tx: Transaction, input: ParsedInputOf<typeof sup
 
 /** Takes an event out of the timeline. */
 export async function archive(tx: Transaction, input: ParsedInputOf<typeof archiveEvent>): Promise<RawJson> {
-  const event = await holdEvent(tx, 'archive', input.event_id, input.expected_version);
+  const event = await lockEvent(tx, 'archive', input.event_id, input.expected_version);
   await tx.execute(SET_EVENT_STATUS, [event.id, 'archived']);
   record(tx, archiveEvent.name, event, { before: { status: event.status }, after: { status: 'archived' } });
   return readEvent(tx, event.id);

@@ -35,7 +35,7 @@ export async function readEvent(tx: Transaction, eventId: string): Promise<RawJs
  * @throws ServiceError EVENT_NOT_FOUND, FORBIDDEN without write access to its node, CONFLICT with the current record for
  * another version than expected and for a status that does not allow the change
  */
-export async function holdEvent(
+export async function lockEvent(
   tx: Transaction,
   change: EventChange,
   eventId: string,

@@ -1,11 +1,11 @@
 import { createNode, type Lifecycle, type ParsedInputOf, type RawJson, ServiceError } from '@workspace-graph/contracts';
-import { holdAccess, lockAccess, refreshAccess, type Transaction } from '@workspace-graph/database';
+import { lockAccess, refreshAccess, shareAccessLock, type Transaction } from '@workspace-graph/database';
 import { defaultLifecycle, suffixedSyncKey, syncKeyOf } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
-import { holdActors } from '../actors/actor.repository.js';
+import { lockActors } from '../actors/actor.repository.js';
 import { authorOf } from '../shared/caller.js';
-import { tellGraphChanged } from '../shared/graph-changed.js';
-import { holdNodes, readNode } from './node.repository.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
+import { lockNodes, readNode } from './node.repository.js';
 import { INSERT_NODE } from './node.statements.js';
 import { refuseForeignLifecycle, refuseHealthOfOthers } from './node-rules.js';
 
@@ -19,8 +19,8 @@ export async function create(tx: Transaction, input: Input): Promise<RawJson> {
   refuseMisfits(input);
   // A node without a setting and with its organization alone above it takes that one's access over.
   const isPlain = input.visibility === null && input.parent_ids.length === 0;
-  await (isPlain ? holdAccess(tx) : lockAccess(tx));
-  await holdActors(tx, input.owner_id === null ? [] : [input.owner_id]);
+  await (isPlain ? shareAccessLock(tx) : lockAccess(tx));
+  await lockActors(tx, input.owner_id === null ? [] : [input.owner_id]);
   const parents = await parentsOf(tx, input);
   const id = newId();
   const lifecycle = input.lifecycle ?? defaultLifecycle(input.type);
@@ -32,7 +32,7 @@ export async function create(tx: Transaction, input: Input): Promise<RawJson> {
     targetId: id,
     after: { ...input, parent_ids: parents, lifecycle, sync_key: syncKey },
   });
-  tellGraphChanged(tx, [id, ...parents], createNode.name);
+  emitGraphChanged(tx, [id, ...parents], createNode.name);
   return readNode(tx, id);
 }
 
@@ -55,7 +55,7 @@ function refuseMisfits(input: Input): void {
 async function parentsOf(tx: Transaction, input: Input): Promise<string[]> {
   if (input.organization_id === undefined) return [];
   const ids = [...new Set([input.organization_id, ...input.parent_ids])];
-  const found = await holdNodes(tx, ids);
+  const found = await lockNodes(tx, ids);
   if (found.get(input.organization_id)?.type !== 'organization') {
     throw new ServiceError('ORG_INVARIANT', 'organization_id: this node is not an organization.', {
       node_id: input.organization_id,

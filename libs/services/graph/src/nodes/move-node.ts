@@ -1,9 +1,9 @@
 import { moveNode, type NodeRef, type ParsedInputOf, type RawJson, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { rawObject } from '../shared/raw-json.js';
 import { KEY_CLASHES, MOVE_MEMBERSHIPS, MOVE_NODES, MOVING_NODES } from './move.statements.js';
-import { holdNodes, lockNode, readNode, refuseStale } from './node.repository.js';
+import { lockNode, lockNodes, readNode, refuseStale } from './node.repository.js';
 
 type Input = ParsedInputOf<typeof moveNode>;
 
@@ -37,7 +37,7 @@ export async function move(tx: Transaction, input: Input): Promise<RawJson> {
 }
 
 async function refuseForeignTarget(tx: Transaction, { organization_id }: Input): Promise<void> {
-  const target = (await holdNodes(tx, [organization_id])).get(organization_id);
+  const target = (await lockNodes(tx, [organization_id])).get(organization_id);
   if (target?.type !== 'organization') {
     throw new ServiceError('ORG_INVARIANT', 'organization_id: this node is not an organization.', {
       node_id: organization_id,
@@ -92,6 +92,6 @@ async function moveAll(tx: Transaction, ids: readonly string[], from: string, to
       after: { organization_id: to },
     });
   }
-  tellGraphChanged(tx, [...ids, from, to], moveNode.name);
+  emitGraphChanged(tx, [...ids, from, to], moveNode.name);
   return { result: null, refresh: ids };
 }

@@ -2,7 +2,7 @@ import type { Lifecycle } from '@workspace-graph/contracts';
 import { type Statement, statement, type Transaction } from '@workspace-graph/database';
 import { lifecycleChange } from '@workspace-graph/domain';
 import { authorOf } from '../shared/caller.js';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import type { NodeRow } from './node.repository.js';
 import { refuseForeignLifecycle } from './node-rules.js';
 
@@ -68,7 +68,7 @@ export async function storeChanges(
     before: Object.fromEntries(columns.map((column) => [column, node[column]])),
     after: { ...changes },
   });
-  tellGraphChanged(tx, [node.id], action);
+  emitGraphChanged(tx, [node.id], action);
 }
 
 /** $1 node, $2… the columns. */

@@ -56,7 +56,7 @@ export async function lockNode(
 }
 
 /** Keeps visible nodes from being purged until the end of the transaction; refuses when one is absent or hidden. */
-export async function holdNodes(tx: Transaction, nodeIds: readonly string[]): Promise<ReadonlyMap<string, NodeRef>> {
+export async function lockNodes(tx: Transaction, nodeIds: readonly string[]): Promise<ReadonlyMap<string, NodeRef>> {
   const rows = await tx.rows<NodeRef>(NODES_TO_JOIN, [...seenBy(tx.context.caller), nodeIds]);
   const found = new Map(rows.map((row) => [row.id, row]));
   const missing = nodeIds.find((id) => !found.has(id));

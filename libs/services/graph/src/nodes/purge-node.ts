@@ -1,6 +1,6 @@
 import { type NodeRef, type OutputOf, type ParsedInputOf, purgeNode, ServiceError } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction, UnconfirmedChange } from '@workspace-graph/database';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
 import {
   DELETE_NODE,
@@ -40,7 +40,7 @@ export async function purge(tx: Transaction, input: ParsedInputOf<typeof purgeNo
     targetId: id,
     before: { type, name, sync_key, organization_id, lifecycle, version, removes },
   });
-  tellGraphChanged(tx, [id, ...result.neighbours], purgeNode.name);
+  emitGraphChanged(tx, [id, ...result.neighbours], purgeNode.name);
   return { applied: true, preview, removes };
 }
 

@@ -1,6 +1,6 @@
 import { type ParsedInputOf, type RawJson, updateNode } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
-import { holdActors } from '../actors/actor.repository.js';
+import { lockActors } from '../actors/actor.repository.js';
 import { rawObject } from '../shared/raw-json.js';
 import { lockNode, type NodeRow, readNode, refuseStale } from './node.repository.js';
 import { lifecycleChanges, type NodeChanges, realChanges, storeChanges } from './node-changes.js';
@@ -11,7 +11,7 @@ type Input = ParsedInputOf<typeof updateNode>;
 /** Changes fields of a node; without a real change the node stays as it is, version and all. */
 export async function update(tx: Transaction, input: Input): Promise<RawJson> {
   if (input.owner_id !== undefined) await lockAccess(tx);
-  await holdActors(tx, input.owner_id ? [input.owner_id] : []);
+  await lockActors(tx, input.owner_id ? [input.owner_id] : []);
   const node = await lockNode(tx, input.node_id);
   await refuseStale(tx, node, input.expected_version);
   const changes = changesOf(node, input);

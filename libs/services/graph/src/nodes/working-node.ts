@@ -1,6 +1,6 @@
 import { type NodeType, validationFailed, WORKING_TYPES } from '@workspace-graph/contracts';
 import { statement, type Transaction } from '@workspace-graph/database';
-import { tellGraphChanged } from '../shared/graph-changed.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { lockNode, type NodeRow, refuseStale } from './node.repository.js';
 
 const WORKING: readonly NodeType[] = WORKING_TYPES;
@@ -27,7 +27,7 @@ export async function lockWorkingNode(
 /** Raises the version of a node after a change of what it carries, and tells of it. */
 export async function touchNode(tx: Transaction, nodeId: string, action: string): Promise<void> {
   await tx.execute(TOUCH, [nodeId]);
-  tellGraphChanged(tx, [nodeId], action);
+  emitGraphChanged(tx, [nodeId], action);
 }
 
 const TOUCH = statement(

@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { holdActors } from '../actors/actor.repository.js';
+import { lockActors } from '../actors/actor.repository.js';
 import { lockWorkingNode, touchNode } from '../nodes/working-node.js';
 import {
   nodeOfResponsibility,
@@ -29,7 +29,7 @@ import {
 /** Adds a responsibility after the others of the node. */
 export async function add(tx: Transaction, input: ParsedInputOf<typeof addResponsibility>): Promise<Responsibility> {
   const assignees = [...new Set(input.assignee_ids)];
-  await holdActors(tx, assignees);
+  await lockActors(tx, assignees);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
   const id = newId();
   await tx.execute(INSERT_RESPONSIBILITY, [id, node.id, node.type, input.title, input.description]);
@@ -47,7 +47,7 @@ export async function update(
 ): Promise<Responsibility> {
   const id = input.responsibility_id;
   const assignees = input.assignee_ids && [...new Set(input.assignee_ids)];
-  await holdActors(tx, assignees ?? []);
+  await lockActors(tx, assignees ?? []);
   const node = await lockWorkingNode(tx, await nodeOfResponsibility(tx, id), input.expected_version);
   const stored = fieldsOf(await readResponsibility(tx, id));
   const wanted = {

@@ -49,7 +49,7 @@ async function check(tx: Transaction, { issueCount }: StagedDocument): Promise<v
   const progress = new ImportProgress(tx);
   const steps = [...RESOLVE, ...RULES];
   for (const [index, step] of steps.entries()) {
-    await progress.tell('checking', index, steps.length);
+    await progress.report('checking', index, steps.length);
     if (index === RESOLVE.length) await giveSyncKeys(tx);
     await tx.execute(step);
   }
@@ -80,9 +80,9 @@ async function write(tx: Transaction, report: Report): Promise<void> {
   const bring = async (kind: string, text: Statement): Promise<void> => {
     count(report, kind, await tx.row<Counted>(text, [userId]));
     brought += 1;
-    await progress.tell('writing', brought, KINDS);
+    await progress.report('writing', brought, KINDS);
   };
-  await progress.tell('writing', 0, KINDS);
+  await progress.report('writing', 0, KINDS);
   await bring('users', sql.IMPORT_USERS);
   await bring('groups', sql.IMPORT_GROUPS);
   await bring('members', sql.IMPORT_MEMBERS);

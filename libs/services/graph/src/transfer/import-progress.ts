@@ -11,7 +11,7 @@ export class ImportProgress {
 
   constructor(private readonly runner: Pick<StatementRunner, 'execute'>) {}
 
-  async tell(stage: Stage, done: number, total: number): Promise<void> {
+  async report(stage: Stage, done: number, total: number): Promise<void> {
     const percent = total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : 0;
     const text = `import ${stage} ${percent}%`;
     if (text === this.told) return;

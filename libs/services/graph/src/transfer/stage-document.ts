@@ -28,7 +28,7 @@ export async function stageDocument(
     signal.throwIfAborted();
     for (const record of reader.push(chunk)) staging.add(readRecord(record));
     readBytes += chunk.byteLength;
-    await progress.tell('reading', readBytes, sizeBytes);
+    await progress.report('reading', readBytes, sizeBytes);
     if (staging.isFull) await staging.flush();
     else await others();
   }

@@ -193,7 +193,7 @@ function fileRow([fileId, node, path]: (typeof GROUND_FILES)[number], index: num
 }
 
 /** Fills a migrated database. */
-export const groundSql = (withSecrets: boolean): string => `
+export const baselineSql = (withSecrets: boolean): string => `
   INSERT INTO identity."user" (id, name, max_scope, created_at, updated_at) VALUES
     ('${USERS.ada}', 'Ada', 'manage', ${day(1)}, ${day(1)}), ('${USERS.wil}', 'Wil', 'write', ${day(1)}, ${day(1)}),
     ('${USERS.rita}', 'Rita', 'read', ${day(1)}, ${day(1)}), ('${USERS.eve}', 'Eve', 'write', ${day(1)}, ${day(1)});

@@ -14,7 +14,7 @@ const ORDERED_BY_NAMES: readonly string[] = ['items', 'from'];
  * node, whatever gives occasion to look.
  * @throws ServiceError as get_node does
  */
-export async function sightOf(
+export async function fingerprintOf(
   bus: OperationBus,
   nodeId: string,
   connection: Connection,
