@@ -60,6 +60,8 @@ function writeSecrets(folder) {
     `postgres://workspace_graph:${encodeURIComponent(read('postgres_password'))}@postgres:5432/workspace_graph`,
   );
   write('redis_access', redisAccess());
+  const [, redisPassword] = /^requirepass (\S+)$/m.exec(read('redis_access'));
+  write('redis_url', `redis://:${redisPassword}@redis:6379`);
   // Follows the passwords, also when one of them is a new one.
   const derived = brokerPasswords(read);
   const path = join(folder, 'nats_passwords');

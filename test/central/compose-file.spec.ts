@@ -88,7 +88,6 @@ function readBy(process: string): string[] {
 /** What the compose file leaves at its default, and why. */
 const LEFT_OUT = {
   SVC_LOG_FORMAT: 'one object per line is what collectors read',
-  SVC_REDIS_URL: 'no operation has background jobs yet',
   SVC_SHUTDOWN_GRACE_MS: 'stop_grace_period is made for the default',
 };
 /** The users that the images of others run as. */
@@ -106,7 +105,11 @@ const DELAY_S = 10;
 /** What a service of ours has to be given, by what it is made of. */
 function secretsOf(name: ServiceName): string[] {
   const broker = `nats_${name.replaceAll('-', '_')}_password`;
-  return hasPart(name, 'database') ? ['database_url', broker] : [broker];
+  return [
+    ...(hasPart(name, 'database') ? ['database_url'] : []),
+    broker,
+    ...(hasPart(name, 'edge') ? ['redis_url'] : []),
+  ];
 }
 
 describe('the compose file', () => {
@@ -260,6 +263,7 @@ describe('preparing a workspace', () => {
     expect(made('nats_passwords')).toBe(
       users.map((user) => `NATS_${user.toUpperCase()}_PASSWORD: "${made(`nats_${user}_password`)}"\n`).join(''),
     );
+    expect(made('redis_url')).toBe(`redis://:${ofRedis}@redis:6379`);
     expect(made('database_url')).toBe(
       `postgres://workspace_graph:${made('postgres_password')}@postgres:5432/workspace_graph`,
     );

@@ -179,8 +179,8 @@ const NEVER_READY: readonly Mistake[] = [
   [
     'the password of another user',
     'gateway',
-    /SVC_NATS_PASSWORD_FILE: .*\n(?=\s+SVC_ALLOWED_HOSTS)([\s\S]*?)secrets: \[nats_gateway_password\]/,
-    'SVC_NATS_PASSWORD_FILE: /run/secrets/nats_graph_svc_password\n$1secrets: [nats_graph_svc_password]',
+    /SVC_NATS_PASSWORD_FILE: .*\n(?=\s+SVC_REDIS_URL_FILE)([\s\S]*?)secrets: \[nats_gateway_password,/,
+    'SVC_NATS_PASSWORD_FILE: /run/secrets/nats_graph_svc_password\n$1secrets: [nats_graph_svc_password,',
     /NATS refuses the credentials/,
   ],
   [

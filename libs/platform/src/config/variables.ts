@@ -100,8 +100,8 @@ export const VARIABLES = {
   SVC_NATS_USER: optional(text('a user name'), { doc: 'Account of this process on the message bus.', usedBy: CENTRAL }),
   SVC_NATS_PASSWORD: optional(secret('a password'), { doc: 'Password of that account.', usedBy: CENTRAL }),
   SVC_REDIS_URL: optional(secretUrl(['redis:', 'rediss:']), {
-    doc: 'Redis 7 or newer, for background jobs.',
-    usedBy: CENTRAL,
+    doc: 'Redis 7 or newer, in which several gateways share their rate limits; without it each counts its own.',
+    usedBy: servicesWith('edge'),
   }),
 
   SVC_WORKSPACE_ROOT: defaulted(folder(), '~/WorkspaceGraph', {

@@ -21,6 +21,8 @@ export interface EdgeSettings {
   readonly trustedProxies: readonly string[];
   /** 0 sets no limit. */
   readonly requestsPerMinute: number;
+  /** Redis in which gateways share their limits. */
+  readonly redisUrl?: Secret;
   /** A request ends whose body stands still for so long; a minute without it. */
   readonly stalledBodyMs?: number;
   readonly oidc?: OidcSettings;
@@ -29,11 +31,12 @@ export interface EdgeSettings {
 
 /** The edge's part of the configuration. */
 export function edgeSettings(config: Config): EdgeSettings {
-  const { SVC_PUBLIC_URL: publicUrl, SVC_METRICS_TOKEN: metricsToken } = config;
+  const { SVC_PUBLIC_URL: publicUrl, SVC_METRICS_TOKEN: metricsToken, SVC_REDIS_URL: redisUrl } = config;
   const oidc = oidcSettings(config);
   return {
     ...(publicUrl ? { publicUrl } : {}),
     ...(metricsToken ? { metricsToken } : {}),
+    ...(redisUrl ? { redisUrl } : {}),
     ...(oidc ? { oidc } : {}),
     allowedHosts: config.SVC_ALLOWED_HOSTS,
     allowedOrigins: config.SVC_ALLOWED_ORIGINS,

@@ -11,6 +11,7 @@ import { asRefusal, internalError, refuseInstead, sendRefusal } from './error-an
 import { RateLimiter } from './rate-limiter.js';
 import { foreignTarget, isAbsolute, requireOneHost } from './request-target.js';
 import { protectiveHeaders } from './security-headers.js';
+import { SharedBuckets } from './shared-buckets.js';
 
 /** Of a refused request: read to its end and thrown away. */
 const SMALL_BODY_BYTES = 65_536;
@@ -53,10 +54,11 @@ export class Gate {
     const { settings, authenticator } = parts;
     this.hosts = new HostList(settings);
     this.origins = new OriginList(settings);
-    this.limiter = new RateLimiter(settings);
+    const shared = settings.redisUrl && new SharedBuckets({ url: settings.redisUrl, logger: parts.logger });
+    this.limiter = new RateLimiter({ ...settings, ...(shared ? { shared } : {}) });
     this.headers = protectiveHeaders(settings);
     const looks = setInterval(() => this.look(), LOOK_MS).unref();
-    this.stops = [authenticator.onEnded(() => this.look()), () => clearInterval(looks)];
+    this.stops = [authenticator.onEnded(() => this.look()), () => clearInterval(looks), () => shared?.stop()];
   }
 
   readonly onRequest = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { SharedBuckets } from './shared-buckets.js';
 import { TokenBuckets } from './token-buckets.js';
 
 export interface RateLimiterOptions {
@@ -8,6 +9,8 @@ export interface RateLimiterOptions {
   readonly maxKeys?: number;
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
+  /** What other gateways take counts here, too. */
+  readonly shared?: Pick<SharedBuckets, 'share'>;
 }
 
 export interface RateRefusal {
@@ -29,11 +32,12 @@ export class RateLimiter {
   private readonly failures: TokenBuckets;
   private readonly isOff: boolean;
 
-  constructor({ requestsPerMinute, maxKeys = MAX_KEYS, now = () => performance.now() }: RateLimiterOptions) {
+  constructor({ requestsPerMinute, maxKeys = MAX_KEYS, now = () => performance.now(), shared }: RateLimiterOptions) {
     this.isOff = requestsPerMinute === 0;
     this.credentials = new TokenBuckets(requestsPerMinute, maxKeys, now);
     this.addresses = new TokenBuckets(requestsPerMinute, maxKeys, now);
     this.failures = new TokenBuckets(Math.min(FAILURES_PER_MINUTE, requestsPerMinute), maxKeys, now);
+    for (const name of ['credentials', 'addresses', 'failures'] as const) shared?.share(name, this[name]);
   }
 
   /** Counts a request of a credential that has been verified lately. */

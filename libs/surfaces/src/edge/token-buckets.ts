@@ -7,10 +7,12 @@ interface Bucket {
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
   private readonly perMs: number;
+  /** Called with the key of each token that was taken. */
+  onTaken: ((key: string) => void) | undefined;
 
   /** @param perMinute tokens that flow in during a minute, and most that a bucket holds */
   constructor(
-    private readonly perMinute: number,
+    readonly perMinute: number,
     private readonly maxKeys: number,
     private readonly now: () => number,
   ) {
@@ -26,6 +28,7 @@ export class TokenBuckets {
     const bucket = this.filled(key);
     if (bucket.tokens < 1) return (1 - bucket.tokens) / this.perMs;
     bucket.tokens -= 1;
+    this.onTaken?.(key);
     return 0;
   }
 
@@ -34,6 +37,12 @@ export class TokenBuckets {
     if (!this.buckets.has(key)) return 0;
     const { tokens } = this.filled(key);
     return tokens < 1 ? (1 - tokens) / this.perMs : 0;
+  }
+
+  /** Leaves a bucket at most so many tokens, fewer than none where some are owed. */
+  lower(key: string, tokens: number): void {
+    const bucket = this.filled(key);
+    bucket.tokens = Math.min(bucket.tokens, tokens);
   }
 
   private filled(key: string): Bucket {
