@@ -120,7 +120,9 @@ function run(command, cwd, environment) {
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
   return new Promise((resolve, reject) => {
     // What was fetched before need not be fetched again.
-    const env = { PATH: path, HOME: process.env.HOME, npm_config_prefer_offline: 'true', ...environment };
+    const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
+    const machine = { PATH: path, HOME, ...(NODE_EXTRA_CA_CERTS ? { NODE_EXTRA_CA_CERTS } : {}) };
+    const env = { ...machine, npm_config_prefer_offline: 'true', ...environment };
     const child = spawn('sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
