@@ -8,6 +8,7 @@ export default {
     identity: 'libs/services/identity',
     graph: 'libs/services/graph',
     file: 'libs/services/file',
+    session: 'libs/services/session',
     audit: 'libs/database',
     outbox: 'libs/database',
   },
@@ -43,6 +44,7 @@ export default {
     'file.stuck_operation',
     'file.status_of',
     'file.node_folder',
+    'session.count_of_node',
   ],
 
   /** `in`: a folder, a file, or a function of the database. */

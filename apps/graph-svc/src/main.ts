@@ -7,6 +7,7 @@ import {
   required,
   runProcess,
   SERVED_BY_REGISTRY,
+  SERVICES,
   serveOperations,
 } from '@workspace-graph/platform';
 import { GraphSvcModule } from './graph-svc.module.js';
@@ -25,5 +26,5 @@ await runProcess('graph-svc', process.env, async (parts) => {
   const needs = watchDatabase(app, parts);
   const bus = connectBus(parts);
   await serveOperations(app, { ...parts, bus, needs });
-  await publishOutbox({ ...parts, bus, url });
+  await publishOutbox({ ...parts, bus, url, types: SERVICES['graph-svc'].publishes });
 });

@@ -29,6 +29,8 @@ export const ERRORS = {
   TOKEN_NOT_FOUND: row(404, false, 'Check the token id.'),
   ACCESS_REQUEST_NOT_FOUND: row(404, false, 'Check the access request id.'),
   FILE_NOT_FOUND: row(404, false, 'Check the file id, or the path within the node; the list of files has both.'),
+  SESSION_NOT_FOUND: row(404, false, 'Check the session id.'),
+  SESSION_FORBIDDEN: row(403, false, 'Ask the owner of the session; manage may interrupt, suspend and close it.'),
   TRASH_NOT_FOUND: row(
     404,
     false,
@@ -47,6 +49,8 @@ export const ERRORS = {
     false,
     'Replace it with `svc token rotate`: the new one is stored before this one ends.',
   ),
+  NO_LIVE_RUN: row(409, false, 'Resume the session first.'),
+  NO_PENDING_QUESTION: row(409, false, 'Read the session: its open questions are listed there.'),
   LOCAL_MODE_NO_REMOTE: row(409, false, 'A local workspace has no remote; use a central workspace.'),
   NO_MIRROR: row(409, false, 'Create the folder of the node on this device first.'),
   MIRROR_PATH_REFUSED: row(

@@ -13,6 +13,10 @@ export const BUS_EVENTS = {
   'access.changed': z.strictObject({ node_ids: z.array(Id) }),
   /** Records of files of this node have changed. */
   'file.changed': z.strictObject({ node_id: Id }),
+  /** The log of a session has grown up to this seq. */
+  'session.appended': z.strictObject({ session_id: Id, last_seq: z.int() }),
+  /** What is shown of a session has changed: its state, its questions, its run, its name. */
+  'session.changed': z.strictObject({ session_id: Id, node_id: Id.nullable(), owner_id: Id }),
   /** A credential, or with credential_id null every credential of the user, has ended. */
   'credential.ended': z.strictObject({ user_id: Id, credential_id: Id.nullable() }),
 } as const;

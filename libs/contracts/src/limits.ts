@@ -69,6 +69,26 @@ export const LIMITS = {
   statusMax: 2_000,
   /** Records that one change of the file service touches at most. */
   filesPerChange: 2_000,
+  /** Characters of one text in the log of a session. */
+  sessionTextLength: 100_000,
+  sessionLineLength: 2_000,
+  /** Characters of the whole output of one tool call. */
+  sessionOutputLength: 1_000_000,
+  /** All whole outputs of one session together; beyond, the excerpts are kept alone. */
+  sessionOutputBytes: 64 * 1_048_576,
+  sessionPolicyLength: 10_000,
+  sessionEventsDefault: 200,
+  sessionEventsMax: 2_000,
+  sessionEventsPerCall: 500,
+  questionOptions: 20,
+  /** That are open in one session. */
+  openQuestions: 20,
+  toolCallLocations: 50,
+  runsPerCall: 2_000,
+  logsPerRead: 200,
+  /** Sessions whose states a new socket gets. */
+  statesOnConnect: 500,
+  statesPerRead: 2_000,
   /** Tracked files in one node answer; the rest through list_files. */
   nodeFiles: 50,
 } as const;

@@ -16,6 +16,9 @@ import * as tokens from './identity/tokens.js';
 import * as users from './identity/users.js';
 import type { Operation, Owner } from './operation.js';
 import * as references from './references.js';
+import * as sessionDriving from './session/driving.js';
+import * as sessionRuns from './session/runs.js';
+import * as sessions from './session/session.js';
 import * as transfer from './transfer/transfer.js';
 
 /** Every operation of the product, by its name. */
@@ -38,6 +41,9 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   status,
   remotes,
   records,
+  sessions,
+  sessionDriving,
+  sessionRuns,
 ]);
 
 /** The operations of some owners, in the order of the table. */

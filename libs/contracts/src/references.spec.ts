@@ -19,6 +19,7 @@ const NAMELESS = [
   'access_request_id',
   'token_id',
   'file_id',
+  'session_id',
 ];
 type JsonSchema = Readonly<Record<string, unknown>>;
 

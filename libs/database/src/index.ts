@@ -32,4 +32,5 @@ export { type OutboxLogger, OutboxPublisher, type OutboxPublisherOptions } from 
 export { type Cursor, cursorOf, FIRST_ID, LAST_ID, pageJson } from './page.js';
 export { databaseOptions, publishOutbox, watchDatabase } from './process-database.js';
 export { type Statement, statement } from './statement.js';
+export { systemContext } from './system-context.js';
 export { levelOf, SEEN_SETS, seen, seenBy, VISIBLE, writable } from './visibility.js';

@@ -28,6 +28,7 @@ const scalarTypes: Record<string, string> = {
   Bytes: 'bytea',
 };
 const nativeTypes: Record<string, string> = {
+  Json: 'json',
   Uuid: 'uuid',
   SmallInt: 'int2',
   Real: 'float4',

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Bus } from '@workspace-graph/bus';
+import type { BusEventType } from '@workspace-graph/contracts';
 import type { ProcessParts } from '@workspace-graph/platform';
 import { Database, type DatabaseOptions } from './database.js';
+import type { OutboxMessage } from './outbox/outbox-message.js';
 import { OutboxPublisher } from './outbox/outbox-publisher.js';
 
 const CHECK = 'database';
@@ -26,14 +28,18 @@ export function watchDatabase(app: INestApplicationContext, { health, metrics }:
   return CHECK;
 }
 
+/** What publishes the events of committed changes. */
+export interface OutboxParts extends Pick<ProcessParts, 'logger' | 'shutdown'> {
+  readonly url: string;
+  readonly bus: Bus;
+  /** Those that this process may publish. Default: every type. */
+  readonly types?: readonly BusEventType[];
+}
+
 /** Publishes the events of committed changes on the bus for as long as the process runs. */
-export async function publishOutbox({
-  url,
-  bus,
-  logger,
-  shutdown,
-}: Pick<ProcessParts, 'logger' | 'shutdown'> & { readonly url: string; readonly bus: Bus }): Promise<void> {
-  const publisher = new OutboxPublisher({ url, publish: (event) => bus.publish(event), logger });
+export async function publishOutbox({ url, bus, logger, shutdown, types }: OutboxParts): Promise<void> {
+  const publish = (event: OutboxMessage): Promise<void> => bus.publish(event);
+  const publisher = new OutboxPublisher({ url, publish, logger, ...(types ? { types } : {}) });
   await publisher.start();
   shutdown.add('drain', 'outbox', () => publisher.stop());
 }

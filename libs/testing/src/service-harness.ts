@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { INestMicroservice, Type } from '@nestjs/common';
+import type { DynamicModule, INestMicroservice, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
   type Caller,
@@ -37,7 +37,7 @@ export interface ServicesOptions {
 
 /** Starts the given Nest modules over a fresh migrated database. */
 export async function startServices(
-  modules: readonly Type[],
+  modules: readonly (Type | DynamicModule)[],
   { largeGraph }: ServicesOptions = {},
 ): Promise<ServiceHarness> {
   const testDatabase = await createTestDatabase({

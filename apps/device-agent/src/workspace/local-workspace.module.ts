@@ -6,6 +6,7 @@ import { OperationsModule } from '@workspace-graph/platform';
 import { FileModule, NoRemotesModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
+import { SessionModule } from '@workspace-graph/service-session';
 import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule } from '@workspace-graph/surfaces';
 import { VERSION } from '../version.js';
 
@@ -33,6 +34,7 @@ export class LocalWorkspaceModule {
         GraphModule,
         IdentityModule,
         FileModule,
+        SessionModule.forRoot(),
         NoRemotesModule,
         device,
       ],

@@ -31,6 +31,7 @@ import {
   type Shutdown,
   startProcess,
 } from '@workspace-graph/platform';
+import { keepSweeping, SessionSweeps } from '@workspace-graph/service-session';
 import { EdgeHttpAdapter, edgeSettings, McpService } from '@workspace-graph/surfaces';
 import { CliError } from '../cli/cli-error.js';
 import { alreadyRunning } from '../cli/unusable-workspace.js';
@@ -93,6 +94,9 @@ async function start(parts: Parts): Promise<WorkspaceState> {
   await app.startAllMicroservices();
   const bus = app.get<Bus>(BUS);
   await publishOutbox({ url: database.url, bus, logger, shutdown });
+  const sweeps = app.get(SessionSweeps);
+  await sweeps.suspendRunsOfOthers([]);
+  keepSweeping(sweeps, parts);
 
   await keepDatabaseUrl(paths, database.url);
   const url = await listen(app, config);

@@ -240,6 +240,7 @@ export const PurgePreview = z.strictObject({
   data_sources: z.int(),
   tools: z.int(),
   files: z.int().describe('Tracked files; each leaves a tombstone.'),
+  sessions: z.int().describe('Sessions of agents on the node, with their logs.'),
   access_requests: z
     .int()
     .describe('Those that were approved or refused; a pending one does not tell its asker that the node went.'),

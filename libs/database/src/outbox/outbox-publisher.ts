@@ -1,3 +1,4 @@
+import { BUS_EVENTS, type BusEventType } from '@workspace-graph/contracts';
 import pg from 'pg';
 import type { OutboxMessage } from './outbox-message.js';
 import { OutboxRows } from './outbox-rows.js';
@@ -13,6 +14,8 @@ export interface OutboxPublisherOptions {
   readonly url: string;
   /** Hands an event to the bus. Rejects where it did not arrive; then it is tried again, later ones before it. */
   readonly publish: (event: OutboxMessage) => Promise<void>;
+  /** What this process publishes; others leave it alone. Default: every type. */
+  readonly types?: readonly BusEventType[];
   readonly logger?: OutboxLogger;
   /** How often to look without having been told. Default 1,000. */
   readonly pollMs?: number;
@@ -64,6 +67,11 @@ export class OutboxPublisher {
     clearTimeout(timer);
   }
 
+  private get batches(): { batchSize: number; types: readonly BusEventType[] } {
+    const { batchSize = 100, types = Object.keys(BUS_EVENTS) as BusEventType[] } = this.options;
+    return { batchSize, types };
+  }
+
   private get stopping(): boolean {
     return this.stopByMs !== undefined;
   }
@@ -106,7 +114,7 @@ export class OutboxPublisher {
       await client.connect();
       await client.query('LISTEN outbox');
       attempted();
-      await this.work(new OutboxRows(client, this.options.batchSize ?? 100), () => lost);
+      await this.work(new OutboxRows(client, this.batches), () => lost);
     } finally {
       this.client = undefined;
       // A connection that is broken already cannot be ended in order.

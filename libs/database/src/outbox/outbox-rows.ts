@@ -1,3 +1,4 @@
+import type { BusEventType } from '@workspace-graph/contracts';
 import type pg from 'pg';
 import type { OutboxMessage } from './outbox-message.js';
 
@@ -7,7 +8,7 @@ const callsAtOnce = 1_000;
 const partsAtOnce = 100;
 
 const takeEvents = `
-  SELECT id, type, payload FROM outbox.event WHERE id <> ALL ($1::uuid[])
+  SELECT id, type, payload FROM outbox.event WHERE id <> ALL ($1::uuid[]) AND type = ANY ($3::text[])
   ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 const pruneCalls = `
@@ -20,20 +21,22 @@ const pruneParts = 'SELECT graph.prune_import_parts($1) AS count';
 export class OutboxRows {
   readonly batchSize: number;
   private readonly client: pg.Client;
+  private readonly types: readonly BusEventType[];
   private pruneAtMs = 0;
 
-  constructor(client: pg.Client, batchSize: number) {
+  constructor(client: pg.Client, { batchSize, types }: { batchSize: number; types: readonly BusEventType[] }) {
     this.client = client;
     this.batchSize = batchSize;
+    this.types = types;
   }
 
-  /** The oldest events that nobody else has taken. */
+  /** The oldest events of these types that nobody else has taken. */
   async take(except: readonly string[]): Promise<OutboxMessage[]> {
     await this.client.query('BEGIN');
     const { rows } = await this.client.query<OutboxMessage>({
       name: 'outbox.take',
       text: takeEvents,
-      values: [except, this.batchSize],
+      values: [except, this.batchSize, this.types],
     });
     return rows;
   }

@@ -121,6 +121,10 @@ export const VARIABLES = {
     doc: 'Days that deleted and replaced content can be restored.',
     usedBy: ['device-agent'],
   }),
+  SVC_SESSION_ARCHIVE_DAYS: defaulted(integer(1, 3_650), '30', {
+    doc: 'Days without activity after which a closed session is archived.',
+    usedBy: ['device-agent', 'session-svc'],
+  }),
   SVC_HOST: defaulted(text('a host name or address'), '127.0.0.1', { doc: 'Address to listen on.', usedBy: EDGES }),
   SVC_PORT: defaulted(
     httpPort(),

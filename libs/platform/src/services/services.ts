@@ -22,7 +22,7 @@ export const SERVICES = {
   gateway: {
     parts: ['edge', 'bus'],
     serves: [],
-    calls: ['identity', 'graph'],
+    calls: ['identity', 'graph', 'session'],
     publishes: [],
     listens: ['graph.changed', 'access.changed', 'credential.ended'],
   },
@@ -31,6 +31,13 @@ export const SERVICES = {
     serves: ['identity', 'graph'],
     calls: [],
     publishes: ['graph.changed', 'access.changed', 'credential.ended'],
+    listens: [],
+  },
+  'session-svc': {
+    parts: ['operations', 'bus', 'database'],
+    serves: ['session'],
+    calls: [],
+    publishes: ['session.appended', 'session.changed'],
     listens: [],
   },
 } as const satisfies Record<string, Service>;

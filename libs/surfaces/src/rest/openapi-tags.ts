@@ -14,6 +14,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Reading: 'Search, context, overview and the graph for drawing.',
   Remotes: 'Remote storage of files; a local workspace has none.',
   Service: 'The service itself: its routes, its health, its numbers.',
+  Sessions: 'Records of what agents do: states, logs, questions.',
   Sync: 'State of folders and files against what is known of them.',
   Tokens: 'Credentials.',
   'Users and groups': 'Who works here, and in which groups.',

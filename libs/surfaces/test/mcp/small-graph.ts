@@ -167,6 +167,7 @@ const NOTHING = {
   data_sources: 0,
   tools: 0,
   files: 0,
+  sessions: 0,
   access_requests: 0,
   blockers: [],
 };

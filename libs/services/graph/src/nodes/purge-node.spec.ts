@@ -71,6 +71,7 @@ describe('purging a node', () => {
         data_sources: 1,
         tools: 1,
         files: 1,
+        sessions: 0,
         access_requests: 1,
         blockers: [],
       },

@@ -12,6 +12,7 @@ export const PURGE_COUNTS = statement(
     'data_sources', (SELECT count(*) FROM graph.link l WHERE l.node_id = $1::uuid AND l.kind = 'data_source'),
     'tools', (SELECT count(*) FROM graph.link l WHERE l.node_id = $1::uuid AND l.kind = 'tool'),
     'files', (SELECT count(*) FROM file.node_file($1::uuid)),
+    'sessions', session.count_of_node($1::uuid),
     'access_requests', (SELECT count(*) FROM graph.access_request q WHERE q.node_id = $1::uuid AND q.state IN ('approved', 'refused')),
     'blockers', (
       SELECT coalesce(json_agg(json_build_object('reason', 'has_members', 'count', m.count)) FILTER (WHERE m.count > 0), '[]')

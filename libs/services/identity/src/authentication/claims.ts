@@ -1,7 +1,13 @@
 import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/contracts';
-import { changedFields, type Database, lockAccess, runCommand, type Transaction } from '@workspace-graph/database';
+import {
+  changedFields,
+  type Database,
+  lockAccess,
+  runCommand,
+  systemContext,
+  type Transaction,
+} from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { systemContext } from '../shared/system-context.js';
 import {
   CLAIMED_USER_FOR_CHANGE,
   INSERT_CLAIMED_USER,

@@ -1,7 +1,6 @@
 import { LIMITS, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
+import { type Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { systemContext } from '../shared/system-context.js';
 import { inDays, insertToken } from '../tokens/create-token.js';
 import { endTokens } from '../tokens/end-tokens.js';
 import { completeRotationOf } from '../tokens/rotate-token.js';

@@ -1,7 +1,6 @@
 import { RawJson } from '@workspace-graph/contracts';
-import { type Database, runCommand } from '@workspace-graph/database';
+import { type Database, runCommand, systemContext } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
-import { systemContext } from '../shared/system-context.js';
 import { DEVICE_OF_USER, INSERT_DEVICE } from './device.statements.js';
 
 const ACTION = 'join_device';

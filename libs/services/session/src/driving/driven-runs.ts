@@ -1,0 +1,134 @@
+import type { Caller, Decision, OutputOf, RawJson, sendMessage } from '@workspace-graph/contracts';
+import {
+  type CommandContext,
+  type Database,
+  runCommand,
+  systemContext,
+  type Transaction,
+} from '@workspace-graph/database';
+import type { RunRef, SessionRuns } from '../runs/session-runs.js';
+import { isOwner, seenBy } from '../shared/caller.js';
+import { lockAnySession, SERVER, type SessionRow } from '../shared/locked-session.js';
+import { suspend } from '../shared/session-changes.js';
+import { LIVE_RUN } from './driving.statements.js';
+import { MARK_DELIVERED } from './question.statements.js';
+import { isDriven, type SentMessage } from './send-message.js';
+import { failRun, type OrderedRun } from './start-run.js';
+import type { HandOver, Stopped } from './stop-session.js';
+
+/** How long an agent has for its handoff. */
+const HANDOFF_MS = 30_000;
+
+type LiveRun = Pick<SessionRow, 'state' | 'origin' | 'owner_id' | 'live_run_id'> & Record<string, unknown>;
+
+/** Passes on to runs what is recorded of them, and records what they say to it. */
+export class DrivenRuns {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: SessionRuns,
+    private readonly handoffMs = HANDOFF_MS,
+  ) {}
+
+  /**
+   * Starts a run that `record` has recorded. A repeated call starts nothing: a run whose start was lost ends with its lease.
+   */
+  async begin(context: CommandContext, record: (tx: Transaction) => Promise<OrderedRun>): Promise<RawJson> {
+    let ordered: OrderedRun | null = null;
+    const reply = await runCommand(this.database, context, async (tx) => {
+      ordered = await record(tx);
+      return ordered.reply;
+    });
+    if (ordered === null) return reply;
+    const { order } = ordered as OrderedRun;
+    try {
+      await this.runs.start(order);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return runCommand(this.database, follow(context, 'fail_run'), (tx) => failRun(tx, order, why));
+    }
+    await this.markDelivered(
+      order.session_id,
+      order.answers.map(({ request_id }) => request_id),
+    );
+    return reply;
+  }
+
+  async deliver({ run, seq }: SentMessage, text: string): Promise<OutputOf<typeof sendMessage>> {
+    const delivered = await this.runs.message(run, { seq, text });
+    if (!delivered) await this.lose(run);
+    return { seq, delivered };
+  }
+
+  async answer(run: RunRef, requestId: string, decision: Decision): Promise<void> {
+    if (await this.runs.answer(run, requestId, decision)) await this.markDelivered(run.session_id, [requestId]);
+    else await this.lose(run);
+  }
+
+  /** Ends the turn of a run that the caller may stop; whoever may not is refused by the record. */
+  async interrupt(sessionId: string, caller: Caller): Promise<void> {
+    const run = await this.stoppable(sessionId, caller);
+    if (run && !(await this.runs.interrupt(run))) await this.lose(run);
+  }
+
+  /** What the agent of a run that the caller may stop hands over. */
+  async handOver(
+    sessionId: string,
+    { caller, signal }: CommandContext & { readonly signal: AbortSignal },
+  ): Promise<HandOver> {
+    const live = await this.live(sessionId, caller);
+    const runId = live?.live_run_id ?? null;
+    const run = await this.stoppable(sessionId, caller);
+    if (!run) return { runId, wasAsked: false, handoff: null, canContinue: false };
+    const within = AbortSignal.any([signal, AbortSignal.timeout(this.handoffMs)]);
+    const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within);
+    signal.throwIfAborted();
+    return { runId: run.run_id, wasAsked: true, handoff, canContinue };
+  }
+
+  /** Ends the run of a session once that is recorded. A run that does not hear of it learns it with its next lease. */
+  async stop(
+    context: CommandContext,
+    why: 'suspended' | 'closed',
+    record: (tx: Transaction) => Promise<Stopped>,
+  ): Promise<RawJson> {
+    let stopped: Stopped | null = null;
+    const reply = await runCommand(this.database, context, async (tx) => {
+      stopped = await record(tx);
+      return stopped.reply;
+    });
+    const session = (stopped as Stopped | null)?.session;
+    if (session?.live_run_id && isDriven(session))
+      await this.runs.stop({ session_id: session.id, run_id: session.live_run_id }, why);
+    return reply;
+  }
+
+  private async stoppable(sessionId: string, caller: Caller): Promise<RunRef | null> {
+    const session = await this.live(sessionId, caller);
+    if (!session?.live_run_id || !isDriven(session)) return null;
+    const isAllowed = isOwner(caller, session) || caller.scope === 'manage';
+    return isAllowed ? { session_id: sessionId, run_id: session.live_run_id } : null;
+  }
+
+  private live(sessionId: string, caller: Caller): Promise<LiveRun | null> {
+    return this.database.row<LiveRun>(LIVE_RUN, [...seenBy(caller), sessionId]);
+  }
+
+  /** A run that is not there any more: its session does not stay running. */
+  private async lose({ session_id, run_id }: RunRef): Promise<void> {
+    await runCommand(this.database, systemContext('lose_run'), async (tx) => {
+      const session = await lockAnySession(tx, session_id);
+      if (session?.live_run_id !== run_id) return;
+      await suspend(tx, session, { reason: 'server_restart', outcome: 'lost', by: SERVER, canContinue: false });
+    });
+  }
+
+  private async markDelivered(sessionId: string, requestIds: readonly string[]): Promise<void> {
+    if (requestIds.length > 0) await this.database.rows(MARK_DELIVERED, [sessionId, requestIds]);
+  }
+}
+
+/** A change that follows from another one, for the same caller. */
+function follow(context: CommandContext, name: string): CommandContext {
+  const callId = `${context.envelope.callId}/${name}`;
+  return { ...context, envelope: { ...context.envelope, callId }, operation: { name } };
+}

@@ -1,0 +1,94 @@
+import { statement } from '@workspace-graph/database';
+import { seenSession } from '../shared/session.statements.js';
+
+/** A page of a log holds less than this many bytes of payload, but for one that is larger by itself. */
+const PAGE_BYTES = 4 * 1_048_576;
+
+const eventJson = (
+  e: string,
+): string => `json_build_object('seq', ${e}.seq, 'id', ${e}.id, 'session_id', ${e}.session_id,
+  'run_id', ${e}.run_id, 'at', graph.iso(${e}.at), 'kind', ${e}.kind, 'payload', ${e}.payload)`;
+
+/** Events of `rows`, which come in the order `direction`, up to the size of a page. */
+const pageOf = (rows: string, direction: 'ASC' | 'DESC'): string => `
+  coalesce((SELECT json_agg(${eventJson('e')} ORDER BY e.seq) FROM (
+    SELECT r.*, sum(octet_length(r.payload::text)) OVER (ORDER BY r.seq ${direction}) - octet_length(r.payload::text) AS before FROM (${rows}) r
+  ) e WHERE e.before < ${PAGE_BYTES}), '[]')`;
+
+const FORWARDS = pageOf(
+  'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq LIMIT $5::int',
+  'ASC',
+);
+const FROM_END = pageOf(
+  'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq DESC LIMIT $5::int',
+  'DESC',
+);
+
+const pageStatement = (name: string, items: string) =>
+  statement(
+    name,
+    `
+  SELECT json_build_object('items', ${items}, 'last_seq', s.last_seq)::text AS json
+  FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
+  );
+
+/** The log after a seq, of a session that the caller sees. $1 user, $2 sees all, $3 session, $4 after, $5 limit. */
+export const EVENTS = pageStatement('session.events', FORWARDS);
+/** The same from its end. */
+export const NEWEST_EVENTS = pageStatement('session.newest_events', FROM_END);
+
+/** The logs of several sessions, whoever sees them. $1 sessions, $2 after, of each, $3 limit of each. */
+export const LOGS = statement(
+  'session.logs',
+  `
+  SELECT json_build_object('logs', coalesce(json_agg(json_build_object('session_id', s.id, 'items', ${pageOf(
+    'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > w.after ORDER BY e.seq LIMIT $3::int',
+    'ASC',
+  )}, 'last_seq', s.last_seq)), '[]'))::text AS json
+  FROM unnest($1::uuid[], $2::int[]) AS w(id, after) JOIN session.session s ON s.id = w.id`,
+);
+
+/** The output of an event, of a session that the caller sees. $1 user, $2 sees all, $3 session, $4 event. */
+export const OUTPUT = statement(
+  'session.output',
+  `
+  SELECT (SELECT json_build_object('text', o.text, 'is_complete', o.is_complete)::text
+    FROM session.output o WHERE o.session_id = s.id AND o.event_id = $4::uuid) AS output
+  FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
+);
+
+/**
+ * Appends events to a session whose row is locked; what is there under an id stays. $1 session, $2 run, $3 ids, $4 times,
+ * $5 kinds, $6 payloads. Answers each id with its seq.
+ */
+export const APPEND = statement(
+  'session.append',
+  `
+  WITH given AS MATERIALIZED (
+    SELECT g.id, g.at, g.kind, g.payload, row_number() OVER (ORDER BY g.place) AS place
+    FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[]) WITH ORDINALITY AS g(id, at, kind, payload, place)
+    WHERE NOT EXISTS (SELECT FROM session.event e WHERE e.session_id = $1::uuid AND e.id = g.id)
+  ), grown AS (
+    -- The time of the last activity is in an index: it is renewed once in a while.
+    UPDATE session.session s SET last_seq = s.last_seq + (SELECT count(*)::int FROM given),
+      last_activity_at = CASE WHEN s.last_activity_at < now() - interval '5 seconds' THEN now() ELSE s.last_activity_at END
+    WHERE s.id = $1::uuid AND EXISTS (SELECT FROM given) RETURNING s.last_seq
+  ), added AS (
+    INSERT INTO session.event (session_id, seq, id, run_id, at, kind, payload)
+    SELECT $1::uuid, w.last_seq - (SELECT count(*)::int FROM given) + g.place::int, g.id, $2::uuid, coalesce(g.at, now()), g.kind, g.payload::json
+    FROM given g, grown w RETURNING id, seq
+  )
+  SELECT a.id::text AS id, a.seq, true AS is_new FROM added a
+  UNION ALL SELECT e.id::text, e.seq, false FROM session.event e WHERE e.session_id = $1::uuid AND e.id = ANY ($3::uuid[])`,
+);
+
+/** $1 session, $2 ids of events, $3 texts, $4 whether each is whole, $5 bytes of all of them. */
+export const KEEP_OUTPUTS = statement(
+  'session.keep_outputs',
+  `
+  WITH kept AS (
+    INSERT INTO session.output (session_id, event_id, text, is_complete)
+    SELECT $1::uuid, o.id, o.text, o.is_complete FROM unnest($2::uuid[], $3::text[], $4::boolean[]) AS o(id, text, is_complete)
+  )
+  UPDATE session.session s SET output_bytes = s.output_bytes + $5::bigint WHERE s.id = $1::uuid`,
+);

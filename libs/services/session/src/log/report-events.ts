@@ -1,0 +1,120 @@
+import {
+  type appendSessionEvents,
+  LIMITS,
+  type OutputOf,
+  type ParsedInputOf,
+  type ReportedEvent,
+  ServiceError,
+  type ValidationIssue,
+  validationFailed,
+} from '@workspace-graph/contracts';
+import type { Transaction } from '@workspace-graph/database';
+import { problemsOfQuestion } from '@workspace-graph/domain';
+import { askQuestions } from '../driving/questions.js';
+import { conflict, lockOwnSession, type SessionRow } from '../shared/locked-session.js';
+import { emitChanged, keepHandoff } from '../shared/session-changes.js';
+import { type AppendedEvent, append, type NewEvent } from './append.js';
+import { KEEP_OUTPUTS } from './event.statements.js';
+
+type Input = ParsedInputOf<typeof appendSessionEvents>;
+
+/**
+ * Appends what a run reports, and carries out what follows from it.
+ * @throws ServiceError SESSION_NOT_FOUND, SESSION_FORBIDDEN, NO_LIVE_RUN of another run than the live one, CONFLICT while
+ * too many questions are open
+ */
+export async function reportEvents(tx: Transaction, input: Input): Promise<OutputOf<typeof appendSessionEvents>> {
+  const events = input.events as unknown as readonly ReportedEvent[];
+  refuseMalformed(events);
+  const session = await lockOwnSession(tx, input.session_id);
+  if (session.live_run_id !== input.run_id) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
+  const outputs = roomFor(session, events);
+  const appended = await append(
+    tx,
+    { sessionId: session.id, runId: input.run_id },
+    events.map((event) => withSize(event)),
+  );
+  const fresh = events.filter((_event, index) => appended[index]?.is_new);
+  await keepOutputs(tx, session, fresh, outputs);
+  await carryOut(tx, session, fresh);
+  return { seqs: appended.map(({ seq }) => seq), last_seq: lastOf(appended) };
+}
+
+/** Beyond the schema: ids that repeat, and questions that nobody could answer. */
+function refuseMalformed(events: readonly ReportedEvent[]): void {
+  const seen = new Set<string>();
+  const issues = events.flatMap((event, index): ValidationIssue[] => {
+    const isDouble = seen.has(event.id);
+    seen.add(event.id);
+    if (isDouble) return [{ path: `events.${index}.id`, message: 'is the id of an event before it' }];
+    return event.kind === 'question' ? problemsOfQuestion(event.payload, `events.${index}.payload`) : [];
+  });
+  if (issues.length > 0) throw validationFailed(issues);
+}
+
+async function carryOut(tx: Transaction, session: SessionRow, fresh: readonly ReportedEvent[]): Promise<void> {
+  const questions = fresh.flatMap((event) => (event.kind === 'question' ? [event.payload] : []));
+  if (questions.length > 0 && !(await askQuestions(tx, session, questions)))
+    throw await conflict(tx, session, `A session has at most ${LIMITS.openQuestions} open questions.`);
+  const handoff = fresh.findLast((event) => event.kind === 'handoff');
+  if (handoff) await keepHandoff(tx, session, { ...handoff.payload, written_by: 'agent' });
+  if (questions.length > 0 || handoff) emitChanged(tx, session);
+}
+
+/** What a run says is its own: a handoff of an agent is no handoff of the server. */
+function withSize(event: ReportedEvent): NewEvent {
+  const at = event.at === undefined ? {} : { at: event.at };
+  if (event.kind === 'handoff')
+    return { id: event.id, ...at, kind: 'handoff', payload: { ...event.payload, written_by: 'agent' } };
+  if (event.kind !== 'tool_call') return { id: event.id, ...at, kind: event.kind, payload: event.payload } as NewEvent;
+  const { output_bytes: _told, ...payload } = event.payload;
+  const size = event.output === undefined ? {} : { output_bytes: Buffer.byteLength(event.output) };
+  return { id: event.id, ...at, kind: 'tool_call', payload: { ...payload, ...size } };
+}
+
+/** Whole outputs, cut where the quota of the session ends. */
+function roomFor(
+  session: SessionRow,
+  events: readonly ReportedEvent[],
+): Map<string, { text: string; isWhole: boolean }> {
+  let room = LIMITS.sessionOutputBytes - session.output_bytes;
+  const kept = new Map<string, { text: string; isWhole: boolean }>();
+  for (const { id, output } of events) {
+    if (output === undefined) continue;
+    const bytes = Buffer.from(output);
+    const isWhole = bytes.length <= room;
+    const text = isWhole
+      ? output
+      : bytes
+          .subarray(0, Math.max(room, 0))
+          .toString('utf8')
+          .replace(/\uFFFD+$/, '');
+    room -= Buffer.byteLength(text);
+    kept.set(id, { text, isWhole });
+  }
+  return kept;
+}
+
+async function keepOutputs(
+  tx: Transaction,
+  session: SessionRow,
+  fresh: readonly ReportedEvent[],
+  outputs: ReadonlyMap<string, { text: string; isWhole: boolean }>,
+): Promise<void> {
+  const kept = fresh.flatMap(({ id }) => {
+    const output = outputs.get(id);
+    return output ? [{ id, ...output }] : [];
+  });
+  if (kept.length === 0) return;
+  await tx.execute(KEEP_OUTPUTS, [
+    session.id,
+    kept.map(({ id }) => id),
+    kept.map(({ text }) => text),
+    kept.map(({ isWhole }) => isWhole),
+    kept.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
+  ]);
+}
+
+function lastOf(appended: readonly AppendedEvent[]): number {
+  return Math.max(...appended.map(({ seq }) => seq));
+}

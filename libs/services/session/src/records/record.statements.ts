@@ -1,0 +1,72 @@
+import { Id, Timestamp } from '@workspace-graph/contracts';
+import { cursorOf, pageJson, statement, VISIBLE } from '@workspace-graph/database';
+import { z } from 'zod';
+import { seenSession, sessionJson } from '../shared/session.statements.js';
+
+/** Sort key of a list of sessions: the last activity, and the id. */
+export const SESSION_CURSOR = cursorOf<[string, string]>('list_sessions', z.tuple([Timestamp, Id]));
+
+const FILTERS = `
+  (s.last_activity_at, s.id) < ($4::timestamptz, $5::uuid) AND s.state = ANY ($6::text[])
+  AND (NOT $7::boolean OR s.owner_id = $1::uuid) AND (NOT $8::boolean OR s.waiting_since IS NOT NULL)`;
+
+const rows = (condition: string): string => `
+  SELECT ${sessionJson('s')} AS item, ${SESSION_CURSOR.sql('graph.iso(s.last_activity_at)', 's.id')} AS cursor, s.place
+  FROM (
+    SELECT s.*, row_number() OVER (ORDER BY s.last_activity_at DESC, s.id DESC) AS place
+    FROM session.session s WHERE ${condition} AND ${FILTERS} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT $3::int + 1
+  ) s`;
+
+/** Sessions that the caller sees. $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 states, $7 own alone, $8 waiting alone. */
+export const SESSIONS = statement('session.list', pageJson('$3::int', rows(seenSession('s'))));
+
+/** Sessions of a visible node, $9; no row when it is absent or hidden. */
+export const SESSIONS_OF_NODE = statement(
+  'session.list_of_node',
+  `SELECT (${pageJson('$3::int', rows('s.node_id = n.id'))}) AS json FROM ${VISIBLE} n WHERE n.id = $9::uuid`,
+);
+
+/** States of open sessions that the caller sees. $1 user, $2 sees all, $3 most, $4 sessions, or null for all that are open. */
+export const SESSION_STATES = statement(
+  'session.states',
+  `
+  SELECT json_build_object('items', coalesce(json_agg(json_build_object('id', s.id, 'state', s.state,
+    'waiting_since', graph.iso(s.waiting_since), 'node_id', s.node_id) ORDER BY s.last_activity_at DESC, s.id DESC), '[]'))::text AS json
+  FROM (
+    SELECT s.* FROM session.session s
+    WHERE (s.id = ANY ($4::uuid[]) OR $4::uuid[] IS NULL AND s.state IN ('running', 'suspended')) AND ${seenSession('s')}
+    ORDER BY s.last_activity_at DESC, s.id DESC LIMIT $3::int
+  ) s`,
+);
+
+/** $1 user, $2 sees all, $3 session. */
+export const SIGNALS = statement(
+  'session.signals',
+  `
+  SELECT json_build_object(
+    'run', CASE WHEN r.id IS NOT NULL THEN json_build_object('run_id', r.id, 'mode', r.mode, 'started_at', graph.iso(r.started_at),
+      'age_seconds', greatest(extract(epoch FROM now() - r.started_at), 0)::int) END,
+    'read_count', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id),
+    'write_count', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id AND c.access = 'write'),
+    'expansions', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id AND c.added_via <> 'seed' AND c.added_at >= r.started_at))::text AS json
+  FROM session.session s LEFT JOIN session.run r ON r.id = s.live_run_id
+  WHERE s.id = $3::uuid AND ${seenSession('s')}`,
+);
+
+/** $1 user, $2 sees all, $3 session. */
+export const RESUME_INFO = statement(
+  'session.resume_info',
+  `
+  SELECT json_build_object(
+    'modes', CASE WHEN s.state <> 'suspended' OR s.owner_id <> $1::uuid THEN '[]'::json
+      WHEN s.can_continue THEN '["conversation","handoff"]'::json ELSE '["handoff"]'::json END,
+    'handoff', CASE WHEN s.handoff_at IS NOT NULL THEN json_build_object(
+      'title', s.handoff_title, 'text', s.handoff_text, 'written_by', s.handoff_by, 'at', graph.iso(s.handoff_at)) END)::text AS json
+  FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
+);
+
+/** $1 session, $2 name. */
+export const RENAME = statement(
+  'session.rename',
+  `UPDATE session.session SET name = $2::text, is_named = true, version = version + 1 WHERE id = $1::uuid`,
+);

@@ -1,0 +1,42 @@
+import { Controller } from '@nestjs/common';
+import {
+  connectSession,
+  endRun,
+  type ParsedInputOf,
+  type RawJson,
+  type ReplyOf,
+  renewRuns,
+} from '@workspace-graph/contracts';
+import { Database, runCommand } from '@workspace-graph/database';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { LEASE_SECONDS } from './begin-run.js';
+import { connect } from './connect-session.js';
+import { end } from './end-run.js';
+import { RENEW_RUNS } from './run.statements.js';
+
+/** What the holders of runs report. */
+@Controller()
+export class RunHandlers {
+  constructor(private readonly database: Database) {}
+
+  @Handles(connectSession)
+  connect(
+    input: ParsedInputOf<typeof connectSession>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof connectSession>> {
+    return runCommand(this.database, context, (tx) => connect(tx, input));
+  }
+
+  @Handles(endRun)
+  end(input: ParsedInputOf<typeof endRun>, context: OperationContext): Promise<ReplyOf<typeof endRun>> {
+    return runCommand(this.database, context, (tx) => end(tx, input));
+  }
+
+  /** A lease is no change of a session: renewed by the next call, it needs no record of this one. */
+  @Handles(renewRuns)
+  async renew({ holder, run_ids }: ParsedInputOf<typeof renewRuns>): Promise<RawJson> {
+    const renewed = await this.database.json(RENEW_RUNS, [holder, run_ids, LEASE_SECONDS]);
+    if (!renewed) throw new Error('Leases are answered in one row');
+    return renewed;
+  }
+}
