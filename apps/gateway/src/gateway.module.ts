@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { operationsOf } from '@workspace-graph/contracts';
 import { SERVICES } from '@workspace-graph/platform';
-import { EdgeModule, type EdgeParts, McpModule, RestModule } from '@workspace-graph/surfaces';
+import { EdgeModule, type EdgeParts, McpModule, RestModule, WsModule } from '@workspace-graph/surfaces';
 import { VERSION } from './version.js';
 
 /** The public surfaces of a central workspace over the bus. */
@@ -16,6 +16,7 @@ export class GatewayModule {
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: VERSION, operations }),
         McpModule.forRoot({ settings: { version: VERSION }, operations }),
+        WsModule.forRoot(),
       ],
     };
   }

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { connectBus, NestLogger, runProcess } from '@workspace-graph/platform';
-import { EdgeHttpAdapter, edgeSettings } from '@workspace-graph/surfaces';
+import { EdgeHttpAdapter, edgeSettings, serveSockets } from '@workspace-graph/surfaces';
 import { GatewayModule } from './gateway.module.js';
 
 /** The gateway of a central workspace: credentials, limits and surfaces; everything else is asked over NATS. */
@@ -18,6 +18,7 @@ await runProcess('gateway', process.env, async (parts) => {
   );
   shutdown.add('announce', 'connections', () => endIdleConnections(app, config.SVC_SHUTDOWN_DELAY_MS));
   shutdown.add('drain', 'http', () => app.close());
+  serveSockets(app);
   await app.listen(config.SVC_PORT, config.SVC_HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
 });

@@ -18,14 +18,17 @@ await runProcess('session-svc', process.env, async (parts) => {
   const { config, logger, shutdown, stopping } = parts;
   const url = required(config, 'SVC_DATABASE_URL').reveal();
   if (!(await migrateWhenReachable(url, logger, stopping))) return;
-  const app = await NestFactory.createMicroservice(SessionSvcModule.forRoot(parts, url), {
-    ...SERVED_BY_REGISTRY,
-    logger: new NestLogger(logger),
-    abortOnError: false,
-  });
+  const bus = connectBus(parts);
+  const app = await NestFactory.createMicroservice(
+    SessionSvcModule.forRoot(parts, url, () => bus),
+    {
+      ...SERVED_BY_REGISTRY,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+    },
+  );
   shutdown.add('stores', 'services', () => app.close());
   const needs = watchDatabase(app, parts);
-  const bus = connectBus(parts);
   await serveOperations(app, { ...parts, bus, needs });
   await publishOutbox({ ...parts, bus, url, types: SERVICES['session-svc'].publishes });
   keepSweeping(app.get(SessionSweeps), parts);

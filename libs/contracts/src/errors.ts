@@ -16,6 +16,7 @@ export const ERRORS = {
   ),
   HOST_NOT_ALLOWED: row(403, false, 'Call the service under a host name that its administrator has allowed.'),
   ORIGIN_NOT_ALLOWED: row(403, false, 'Call from an allowed web origin, or add this origin to the allow-list.'),
+  WEBVIEW_PROXY_REQUIRED: row(403, false, 'Send changes through the window of the application.'),
   ROUTE_NOT_FOUND: row(404, false, 'Check the method and path against the OpenAPI document.'),
   METHOD_NOT_ALLOWED: row(405, false, 'Use a method that the Allow header names.'),
   NODE_NOT_FOUND: row(404, false, 'Check the node id, or ask for access to the node.'),

@@ -17,6 +17,8 @@ export const BUS_EVENTS = {
   'session.appended': z.strictObject({ session_id: Id, last_seq: z.int() }),
   /** What is shown of a session has changed: its state, its questions, its run, its name. */
   'session.changed': z.strictObject({ session_id: Id, node_id: Id.nullable(), owner_id: Id }),
+  /** An agent is writing; kept nowhere, and told once at most. */
+  'session.delta': z.strictObject({ session_id: Id, run_id: Id, text: z.string() }),
   /** A credential, or with credential_id null every credential of the user, has ended. */
   'credential.ended': z.strictObject({ user_id: Id, credential_id: Id.nullable() }),
 } as const;

@@ -28,6 +28,7 @@ export * from './operations.js';
 export * from './references.js';
 export * from './rest-request.js';
 export * from './session/driving.js';
+export * from './session/frames.js';
 export * from './session/log.js';
 export * from './session/runs.js';
 export * from './session/session.js';

@@ -86,9 +86,14 @@ export const LIMITS = {
   toolCallLocations: 50,
   runsPerCall: 2_000,
   logsPerRead: 200,
+  viewersPerRead: 20_000,
   /** Sessions whose states a new socket gets. */
   statesOnConnect: 500,
   statesPerRead: 2_000,
+  /** Of a client on the live channel. */
+  frameBytes: 262_144,
+  subscriptionsPerSocket: 200,
+  socketsPerUser: 100,
   /** Tracked files in one node answer; the rest through list_files. */
   nodeFiles: 50,
 } as const;

@@ -7,7 +7,7 @@ import { FileModule, NoRemotesModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { SessionModule } from '@workspace-graph/service-session';
-import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule } from '@workspace-graph/surfaces';
+import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule, WsModule } from '@workspace-graph/surfaces';
 import { VERSION } from '../version.js';
 
 export interface LocalWorkspaceOptions {
@@ -29,12 +29,13 @@ export class LocalWorkspaceModule {
         RestModule.forRoot({ version: VERSION }),
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
         McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS }),
+        WsModule.forRoot(),
         OperationsModule,
         DatabaseModule.forRoot(options.database),
         GraphModule,
         IdentityModule,
         FileModule,
-        SessionModule.forRoot(),
+        SessionModule.forRoot({ bus: () => options.edge.bus }),
         NoRemotesModule,
         device,
       ],

@@ -32,7 +32,7 @@ import {
   startProcess,
 } from '@workspace-graph/platform';
 import { keepSweeping, SessionSweeps } from '@workspace-graph/service-session';
-import { EdgeHttpAdapter, edgeSettings, McpService } from '@workspace-graph/surfaces';
+import { EdgeHttpAdapter, edgeSettings, McpService, serveSockets } from '@workspace-graph/surfaces';
 import { CliError } from '../cli/cli-error.js';
 import { alreadyRunning } from '../cli/unusable-workspace.js';
 import { VERSION } from '../version.js';
@@ -138,6 +138,7 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
     new EdgeHttpAdapter(settings),
     { logger: new NestLogger(logger), abortOnError: false },
   );
+  serveSockets(app);
   deviceParts = app.get<DeviceParts>(DEVICE_PARTS);
   const projections = app.get(Projections);
   app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));

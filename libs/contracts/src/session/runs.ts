@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Id, plainText } from '../common.js';
+import { Done, Id, plainText } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { SERVER_FRAMES } from './frames.js';
 import { ReportedEvent, SessionEvent } from './log.js';
 import { Session, SessionClient, sessionId } from './session.js';
 import { RunOutcome, SuspendReason } from './vocabulary.js';
@@ -78,14 +79,24 @@ export const renewRuns = command({
   output: z.strictObject({ ended: z.array(Id) }),
 });
 
-export const readSessionLog = query({
-  name: 'read_session_log',
+/** Somebody for whom sessions are read by a process that holds their connection. */
+const viewers = {
+  viewers: z
+    .array(z.strictObject({ user_id: Id, sees_all: z.boolean() }))
+    .max(LIMITS.viewersPerRead)
+    .describe('On whose behalf; told by their places in this list.'),
+};
+const Places = z.array(z.int().nonnegative()).max(LIMITS.viewersPerRead);
+
+export const readSessionLogs = query({
+  name: 'read_session_logs',
   owner: 'session',
   tier: 'internal',
-  doc: 'Read logs of several sessions from where each is known, for those who pass them on to subscribers that were found to see them.',
+  doc: 'Read logs of several sessions from where each is known, and who of the viewers sees each at this moment.',
   input: z.strictObject({
+    ...viewers,
     sessions: z
-      .array(z.strictObject({ session_id: Id, after: z.int().nonnegative() }))
+      .array(z.strictObject({ session_id: Id, after: z.int().nonnegative(), viewers: Places }))
       .min(1)
       .max(LIMITS.logsPerRead),
     limit: z
@@ -97,21 +108,41 @@ export const readSessionLog = query({
   }),
   output: z.strictObject({
     logs: z
-      .array(z.strictObject({ session_id: Id, items: z.array(SessionEvent), last_seq: z.int().nonnegative() }))
+      .array(
+        z.strictObject({
+          session_id: Id,
+          items: z.array(SessionEvent),
+          last_seq: z.int().nonnegative(),
+          seen_by: Places,
+        }),
+      )
       .describe('Of the sessions that there are.'),
   }),
+});
+
+export const readSessionStates = query({
+  name: 'read_session_states',
+  owner: 'session',
+  tier: 'internal',
+  doc: 'Read the states of several sessions, and who of the viewers sees each at this moment.',
+  input: z.strictObject({ ...viewers, session_ids: z.array(Id).min(1).max(LIMITS.statesPerRead) }),
+  output: z.strictObject({ items: z.array(SERVER_FRAMES.session_state.extend({ seen_by: Places })) }),
 });
 
 export const listSessionStates = query({
   name: 'list_session_states',
   owner: 'session',
   tier: 'internal',
-  doc: 'Read the states of sessions that the caller sees: of all that run or are suspended, the last active first, or of those named.',
-  input: z.strictObject({
-    session_ids: z.array(Id).max(LIMITS.statesPerRead).optional(),
-    limit: z.int().min(1).max(LIMITS.statesPerRead).default(LIMITS.statesOnConnect),
-  }),
-  output: z.strictObject({
-    items: z.array(Session.pick({ id: true, state: true, waiting_since: true }).extend({ node_id: Id.nullable() })),
-  }),
+  doc: 'Read the states of the sessions that run or are suspended and that the caller sees, the last active first.',
+  input: z.strictObject({ limit: z.int().min(1).max(LIMITS.statesPerRead).default(LIMITS.statesOnConnect) }),
+  output: z.strictObject({ items: z.array(SERVER_FRAMES.session_state) }),
+});
+
+export const streamDelta = command({
+  name: 'stream_delta',
+  owner: 'session',
+  tier: 'internal',
+  doc: 'Pass on text that an agent is writing to those who follow the session at this moment. It is kept nowhere.',
+  input: z.strictObject({ ...run, text: plainText(LIMITS.sessionTextLength).min(1, 'must not be empty') }),
+  output: Done,
 });

@@ -24,7 +24,14 @@ export const SERVICES = {
     serves: [],
     calls: ['identity', 'graph', 'session'],
     publishes: [],
-    listens: ['graph.changed', 'access.changed', 'credential.ended'],
+    listens: [
+      'graph.changed',
+      'access.changed',
+      'credential.ended',
+      'session.appended',
+      'session.changed',
+      'session.delta',
+    ],
   },
   'graph-svc': {
     parts: ['operations', 'bus', 'database'],
@@ -37,7 +44,7 @@ export const SERVICES = {
     parts: ['operations', 'bus', 'database'],
     serves: ['session'],
     calls: [],
-    publishes: ['session.appended', 'session.changed'],
+    publishes: ['session.appended', 'session.changed', 'session.delta'],
     listens: [],
   },
 } as const satisfies Record<string, Service>;

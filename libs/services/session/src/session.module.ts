@@ -1,6 +1,9 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import type { Bus } from '@workspace-graph/bus';
+import { newId } from '@workspace-graph/platform';
 import { DrivingHandlers } from './driving/driving.handlers.js';
 import { LogHandlers } from './log/log.handlers.js';
+import { PUBLISH_DELTA, type PublishDelta } from './log/publish-delta.js';
 import { RecordHandlers } from './records/record.handlers.js';
 import { RunHandlers } from './runs/run.handlers.js';
 import { NO_RUNS, SESSION_RUNS, type SessionRuns } from './runs/session-runs.js';
@@ -9,17 +12,24 @@ import { SessionSweeps } from './sweeps/session-sweeps.js';
 export interface SessionModuleOptions {
   /** How the runs of sessions are reached. Default: none is, agents connect by themselves. */
   readonly runs?: SessionRuns;
+  /** The bus of the process, by which deltas go out; asked for with the first one. Default: deltas go nowhere. */
+  readonly bus?: () => Pick<Bus, 'publish'>;
 }
 
 /** The session service: handlers of every operation owned by `session`. Needs DatabaseModule and OperationsModule. */
 @Module({})
 export class SessionModule {
-  static forRoot({ runs = NO_RUNS }: SessionModuleOptions = {}): DynamicModule {
-    const provider: Provider = { provide: SESSION_RUNS, useValue: runs };
+  static forRoot({ runs = NO_RUNS, bus }: SessionModuleOptions = {}): DynamicModule {
+    const publishDelta: PublishDelta = async (payload) =>
+      bus?.().publish({ type: 'session.delta', id: newId(), payload });
+    const ports: Provider[] = [
+      { provide: SESSION_RUNS, useValue: runs },
+      { provide: PUBLISH_DELTA, useValue: publishDelta },
+    ];
     return {
       module: SessionModule,
       controllers: [RecordHandlers, LogHandlers, DrivingHandlers, RunHandlers],
-      providers: [provider, SessionSweeps],
+      providers: [...ports, SessionSweeps],
       exports: [SessionSweeps],
     };
   }

@@ -12,6 +12,7 @@ import { requestIdOf } from './request-id.js';
 import { rewriteTarget } from './request-target.js';
 import { protectiveHeaders } from './security-headers.js';
 import { endStalledBodies } from './stalled-body.js';
+import { asksForSocket, routeUpgrades } from './upgrades.js';
 
 /** Longest time for the headers of a request to arrive. */
 const HEADERS_MS = 60_000;
@@ -31,7 +32,7 @@ export class EdgeHttpAdapter extends FastifyAdapter {
       rewriteUrl: rewriteTarget,
       // The time of a body depends on its route; see `endStalledBodies`.
       requestTimeout: 0,
-      http: { headersTimeout: HEADERS_MS },
+      http: { headersTimeout: HEADERS_MS, shouldUpgradeCallback: asksForSocket },
       keepAliveTimeout: KEEP_ALIVE_MS,
       return503OnClosing: false,
       skipMiddie: true,
@@ -44,6 +45,7 @@ export class EdgeHttpAdapter extends FastifyAdapter {
     const server = this.getInstance();
     server.decorateRequest('edge', null);
     Connections.follow(server.server);
+    routeUpgrades(server.server, (request, response) => server.routing(request, response));
     endStalledBodies(server, settings.stalledBodyMs ?? STALLED_BODY_MS);
     acceptJsonBodies(server);
   }

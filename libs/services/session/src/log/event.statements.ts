@@ -1,5 +1,5 @@
 import { statement } from '@workspace-graph/database';
-import { seenSession } from '../shared/session.statements.js';
+import { seenSession, viewersOf } from '../shared/session.statements.js';
 
 /** A page of a log holds less than this many bytes of payload, but for one that is larger by itself. */
 const PAGE_BYTES = 4 * 1_048_576;
@@ -32,20 +32,26 @@ const pageStatement = (name: string, items: string) =>
   FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
   );
 
+/** Who of the viewers at `places` sees a session. $5 users of all viewers, $6 whether each sees all. */
+const seenBy = (s: string, places: string): string => viewersOf(s, places, '$5', '$6');
+
 /** The log after a seq, of a session that the caller sees. $1 user, $2 sees all, $3 session, $4 after, $5 limit. */
 export const EVENTS = pageStatement('session.events', FORWARDS);
 /** The same from its end. */
 export const NEWEST_EVENTS = pageStatement('session.newest_events', FROM_END);
 
-/** The logs of several sessions, whoever sees them. $1 sessions, $2 after, of each, $3 limit of each. */
+/**
+ * The logs of several sessions, and who sees each. $1 sessions, $2 after, of each, $3 limit of each, $4 for each the places
+ * of its viewers, as JSON, $5 users of the viewers, $6 whether each sees all.
+ */
 export const LOGS = statement(
   'session.logs',
   `
   SELECT json_build_object('logs', coalesce(json_agg(json_build_object('session_id', s.id, 'items', ${pageOf(
     'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > w.after ORDER BY e.seq LIMIT $3::int',
     'ASC',
-  )}, 'last_seq', s.last_seq)), '[]'))::text AS json
-  FROM unnest($1::uuid[], $2::int[]) AS w(id, after) JOIN session.session s ON s.id = w.id`,
+  )}, 'last_seq', s.last_seq, 'seen_by', ${seenBy('s', 'SELECT v.place::int FROM json_array_elements_text(w.viewers::json) AS v(place)')})), '[]'))::text AS json
+  FROM unnest($1::uuid[], $2::int[], $4::text[]) AS w(id, after, viewers) JOIN session.session s ON s.id = w.id`,
 );
 
 /** The output of an event, of a session that the caller sees. $1 user, $2 sees all, $3 session, $4 event. */

@@ -1,4 +1,4 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   appendSessionEvents,
   getSessionOutput,
@@ -6,19 +6,24 @@ import {
   type ParsedInputOf,
   RawJson,
   type ReplyOf,
-  readSessionLog,
+  readSessionLogs,
   ServiceError,
+  streamDelta,
 } from '@workspace-graph/contracts';
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy, sessionNotFound } from '../shared/caller.js';
 import { EVENTS, LOGS, NEWEST_EVENTS, OUTPUT } from './event.statements.js';
+import { PUBLISH_DELTA, type PublishDelta } from './publish-delta.js';
 import { reportEvents } from './report-events.js';
 
 /** The logs of sessions. */
 @Controller()
 export class LogHandlers {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(PUBLISH_DELTA) private readonly publishDelta: PublishDelta,
+  ) {}
 
   @Handles(listSessionEvents)
   async list(
@@ -55,14 +60,24 @@ export class LogHandlers {
     return runCommand(this.database, context, (tx) => reportEvents(tx, input));
   }
 
-  @Handles(readSessionLog)
-  async logs({ sessions, limit }: ParsedInputOf<typeof readSessionLog>): Promise<RawJson> {
+  @Handles(readSessionLogs)
+  async logs({ sessions, viewers, limit }: ParsedInputOf<typeof readSessionLogs>): Promise<RawJson> {
     const logs = await this.database.json(LOGS, [
       sessions.map(({ session_id }) => session_id),
       sessions.map(({ after }) => after),
       limit,
+      sessions.map((session) => JSON.stringify(session.viewers)),
+      viewers.map(({ user_id }) => user_id),
+      viewers.map(({ sees_all }) => sees_all),
     ]);
     if (!logs) throw new Error('Logs are answered in one row');
     return logs;
+  }
+
+  /** Published at once, and lost where nobody listens: what is kept is the message that the text becomes. */
+  @Handles(streamDelta)
+  async delta(delta: ParsedInputOf<typeof streamDelta>): Promise<ReplyOf<typeof streamDelta>> {
+    await this.publishDelta(delta);
+    return { done: true };
   }
 }

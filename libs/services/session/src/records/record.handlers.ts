@@ -8,6 +8,7 @@ import {
   listSessions,
   type ParsedInputOf,
   type RawJson,
+  readSessionStates,
   renameSession,
   SessionState,
 } from '@workspace-graph/contracts';
@@ -16,12 +17,13 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy, sessionNotFound } from '../shared/caller.js';
 import { SESSION } from '../shared/session.statements.js';
 import {
+  OPEN_STATES,
   RESUME_INFO,
   SESSION_CURSOR,
-  SESSION_STATES,
   SESSIONS,
   SESSIONS_OF_NODE,
   SIGNALS,
+  STATES,
 } from './record.statements.js';
 import { rename } from './rename-session.js';
 
@@ -67,12 +69,16 @@ export class RecordHandlers {
   }
 
   @Handles(listSessionStates)
-  async states(input: ParsedInputOf<typeof listSessionStates>, { caller }: OperationContext): Promise<RawJson> {
-    const states = await this.database.json(SESSION_STATES, [
-      ...seenBy(caller),
-      input.limit,
-      input.session_ids ?? null,
-    ]);
+  async openStates({ limit }: ParsedInputOf<typeof listSessionStates>, { caller }: OperationContext): Promise<RawJson> {
+    const states = await this.database.json(OPEN_STATES, [...seenBy(caller), limit]);
+    if (!states) throw new Error('States are answered in one row');
+    return states;
+  }
+
+  @Handles(readSessionStates)
+  async states({ session_ids, viewers }: ParsedInputOf<typeof readSessionStates>): Promise<RawJson> {
+    const [users, all] = [viewers.map(({ user_id }) => user_id), viewers.map(({ sees_all }) => sees_all)];
+    const states = await this.database.json(STATES, [session_ids, users, all]);
     if (!states) throw new Error('States are answered in one row');
     return states;
   }

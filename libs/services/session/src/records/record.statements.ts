@@ -1,7 +1,7 @@
 import { Id, Timestamp } from '@workspace-graph/contracts';
 import { cursorOf, pageJson, statement, VISIBLE } from '@workspace-graph/database';
 import { z } from 'zod';
-import { seenSession, sessionJson } from '../shared/session.statements.js';
+import { seenSession, sessionJson, viewersOf } from '../shared/session.statements.js';
 
 /** Sort key of a list of sessions: the last activity, and the id. */
 export const SESSION_CURSOR = cursorOf<[string, string]>('list_sessions', z.tuple([Timestamp, Id]));
@@ -26,17 +26,29 @@ export const SESSIONS_OF_NODE = statement(
   `SELECT (${pageJson('$3::int', rows('s.node_id = n.id'))}) AS json FROM ${VISIBLE} n WHERE n.id = $9::uuid`,
 );
 
-/** States of open sessions that the caller sees. $1 user, $2 sees all, $3 most, $4 sessions, or null for all that are open. */
-export const SESSION_STATES = statement(
-  'session.states',
+const stateJson = (s: string, more = ''): string =>
+  `json_build_object('session_id', ${s}.id, 'state', ${s}.state, 'waiting_since', graph.iso(${s}.waiting_since), 'node_id', ${s}.node_id${more})`;
+
+/** States of open sessions that the caller sees, the last active first. $1 user, $2 sees all, $3 most. */
+export const OPEN_STATES = statement(
+  'session.open_states',
   `
-  SELECT json_build_object('items', coalesce(json_agg(json_build_object('id', s.id, 'state', s.state,
-    'waiting_since', graph.iso(s.waiting_since), 'node_id', s.node_id) ORDER BY s.last_activity_at DESC, s.id DESC), '[]'))::text AS json
+  SELECT json_build_object('items', coalesce(json_agg(${stateJson('s')} ORDER BY s.last_activity_at DESC, s.id DESC), '[]'))::text AS json
   FROM (
-    SELECT s.* FROM session.session s
-    WHERE (s.id = ANY ($4::uuid[]) OR $4::uuid[] IS NULL AND s.state IN ('running', 'suspended')) AND ${seenSession('s')}
+    SELECT s.* FROM session.session s WHERE s.state IN ('running', 'suspended') AND ${seenSession('s')}
     ORDER BY s.last_activity_at DESC, s.id DESC LIMIT $3::int
   ) s`,
+);
+
+const EVERY_VIEWER = 'SELECT generate_series(0, cardinality($2::uuid[]) - 1)';
+
+/** States of sessions, and who sees each. $1 sessions, $2 users of the viewers, $3 whether each sees all. */
+export const STATES = statement(
+  'session.states',
+  `
+  SELECT json_build_object('items', coalesce(json_agg(
+    ${stateJson('s', `, 'seen_by', ${viewersOf('s', EVERY_VIEWER, '$2', '$3')}`)}), '[]'))::text AS json
+  FROM session.session s WHERE s.id = ANY ($1::uuid[])`,
 );
 
 /** $1 user, $2 sees all, $3 session. */

@@ -7,6 +7,13 @@ import { statement, VISIBLE } from '@workspace-graph/database';
 export const seenSession = (s: string): string =>
   `(${s}.node_id IS NULL AND ${s}.owner_id = $1::uuid OR EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = ${s}.node_id))`;
 
+/** JSON array of the places among `users` and `all`, arrays of viewers, of those who see the session. `places` selects who is asked about. */
+export const viewersOf = (s: string, places: string, users: string, all: string): string => `(
+  SELECT coalesce(json_agg(a.place ORDER BY a.place), '[]') FROM (${places}) AS a(place)
+  WHERE CASE WHEN ${s}.node_id IS NULL THEN ${s}.owner_id = (${users}::uuid[])[a.place + 1]
+    ELSE graph.access_level((SELECT p.access_set_id FROM graph.node_place p WHERE p.id = ${s}.node_id),
+      (${users}::uuid[])[a.place + 1], (${all}::boolean[])[a.place + 1]) > 0 END)`;
+
 const EXCERPT = 500;
 
 const questionsOf = (s: string): string => `

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { Id, Timestamp } from '../common.js';
+import type { Operation } from '../operation.js';
+import { answerQuestion, closeSession, interruptSession, sendMessage, suspendSession } from './driving.js';
+import { SessionEvent } from './log.js';
+import { sessionId } from './session.js';
+import { SessionState } from './vocabulary.js';
+
+/** The live channel: frames of JSON over one WebSocket. */
+export const SOCKET_PATH = '/sessions/ws';
+
+/** What a client sends to follow sessions, by type. */
+export const FOLLOWING_FRAMES = {
+  subscribe: z.strictObject({
+    ...sessionId,
+    after: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe('seq of the last event that is known already; what comes after it is sent.'),
+  }),
+  unsubscribe: z.strictObject(sessionId),
+} as const;
+
+/** What a client sends to drive sessions, by type: the same as these operations. */
+export const DRIVING_FRAMES = {
+  message: sendMessage,
+  answer: answerQuestion,
+  interrupt: interruptSession,
+  suspend: suspendSession,
+  close: closeSession,
+} as const satisfies Record<string, Operation>;
+
+export type ClientFrameType = keyof typeof FOLLOWING_FRAMES | keyof typeof DRIVING_FRAMES;
+
+/** A frame of a client; one with an id is answered by a reply or an error with that id. */
+export const ClientFrame = z.strictObject({
+  id: z.union([z.string().max(200), z.number()]).optional(),
+  type: z.enum([...Object.keys(FOLLOWING_FRAMES), ...Object.keys(DRIVING_FRAMES)] as [
+    ClientFrameType,
+    ...ClientFrameType[],
+  ]),
+  payload: z.record(z.string(), z.unknown()).default({}),
+});
+export type ClientFrame = z.infer<typeof ClientFrame>;
+
+/** What is sent to clients, by type, beside `reply` and `error`. */
+export const SERVER_FRAMES = {
+  event: z.strictObject({ ...sessionId, event: SessionEvent }),
+  delta: z.strictObject({ ...sessionId, run_id: Id, text: z.string() }),
+  session_state: z.strictObject({
+    ...sessionId,
+    state: SessionState,
+    waiting_since: Timestamp.nullable(),
+    node_id: Id.nullable(),
+  }),
+} as const;
+export type ServerFrameType = keyof typeof SERVER_FRAMES;
+
+/** The answer to `subscribe`; the events follow it. */
+export const Subscribed = z.strictObject({ ...sessionId, last_seq: z.int().nonnegative() });

@@ -1,0 +1,1 @@
+export { ScriptedRuns } from './scripted-runs.js';

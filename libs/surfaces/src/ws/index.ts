@@ -1,0 +1,2 @@
+export { serveSockets } from './serve-sockets.js';
+export { WsModule, type WsModuleOptions } from './ws.module.js';

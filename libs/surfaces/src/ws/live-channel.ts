@@ -1,0 +1,130 @@
+import type { Bus, Subscription } from '@workspace-graph/bus';
+import type { Logger } from '@workspace-graph/platform';
+import type { EdgeAuthenticator, EndedCredential } from '../edge/authenticator.js';
+import { CLOSE_CODES, type LiveSocket } from './live-socket.js';
+import { SessionFeeds } from './session-feeds.js';
+import { SessionStates } from './session-states.js';
+import { UpgradeServer } from './upgrade-server.js';
+
+const PING_MS = 30_000;
+const TICK_MS = 1_000;
+/** An event that was lost on the way is made good after so long. */
+const LOOK_MS = 5_000;
+
+export interface LiveChannelParts {
+  readonly bus: Pick<Bus, 'call' | 'subscribe' | 'onStatus'>;
+  readonly authenticator: Pick<EdgeAuthenticator, 'onEnded'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** How often clients are asked whether they are there. Default 30,000. */
+  readonly pingMs?: number;
+}
+
+/** The sockets of this process, and what is passed on to them. */
+export class LiveChannel {
+  /** Completes the handshakes. */
+  readonly upgrades = new UpgradeServer();
+  readonly sockets = new Set<LiveSocket>();
+  readonly feeds: SessionFeeds;
+  readonly states: SessionStates;
+  private subscription: Subscription | undefined;
+  private readonly stops: (() => void)[] = [];
+
+  constructor(private readonly parts: LiveChannelParts) {
+    const { bus, logger } = parts;
+    this.feeds = new SessionFeeds(bus, logger);
+    this.states = new SessionStates(bus, this.sockets, logger);
+  }
+
+  async start(): Promise<void> {
+    const { bus, authenticator, pingMs = PING_MS } = this.parts;
+    const { feeds, states } = this;
+    this.subscription = await bus.subscribe(
+      ['session.appended', 'session.changed', 'session.delta', 'access.changed'],
+      (event) => {
+        if (event.type === 'session.appended') feeds.grown(event.payload.session_id, event.payload.last_seq);
+        else if (event.type === 'session.changed') states.changed(event.payload.session_id);
+        else if (event.type === 'session.delta') feeds.delta(event.payload);
+        else feeds.lookAgain();
+      },
+    );
+    const timers = [
+      setInterval(() => this.ping(), pingMs),
+      setInterval(() => this.endExpired(Date.now()), TICK_MS),
+      setInterval(() => feeds.lookAgain(), LOOK_MS),
+    ];
+    this.stops.push(
+      authenticator.onEnded((ended) => this.revoke(ended)),
+      // Events may have been missed while nobody could be reached.
+      bus.onStatus((status) => {
+        if (status === 'ready') this.lookAgain();
+      }),
+      ...timers.map((timer) => () => clearInterval(timer.unref())),
+    );
+  }
+
+  /** A socket is open: it is told the states of sessions. */
+  opened(socket: LiveSocket): void {
+    this.sockets.add(socket);
+    socket.socket.on('pong', () => {
+      socket.isAlive = true;
+    });
+    // What breaks a connection closes it; there is nobody to tell.
+    socket.socket.on('error', () => undefined);
+    this.greet(socket);
+  }
+
+  closed(socket: LiveSocket): void {
+    this.sockets.delete(socket);
+    this.feeds.forget(socket);
+    socket.ended();
+  }
+
+  /** Closes every socket; clients connect elsewhere and go on after the last seq that they saw. */
+  async stop(): Promise<void> {
+    for (const stop of this.stops.splice(0)) stop();
+    await this.subscription?.stop();
+    for (const socket of this.sockets) socket.close(CLOSE_CODES.leaving, 'the service stops');
+    await Promise.all([this.feeds.stop(), this.states.stop()]);
+    for (const socket of this.sockets) socket.socket.terminate();
+  }
+
+  private greet(socket: LiveSocket): void {
+    this.states.greet(socket).catch((error: unknown) => {
+      this.parts.logger.warn({ err: error }, 'states of sessions could not be read for a new socket');
+      // Without them the client would show what is not so: it tries again.
+      socket.close(1013, 'try again');
+    });
+  }
+
+  private lookAgain(): void {
+    this.feeds.lookAgain();
+    for (const socket of this.sockets) this.greet(socket);
+  }
+
+  private revoke({ user_id, credential_id }: EndedCredential): void {
+    for (const socket of this.sockets) {
+      const { caller } = socket;
+      const isIts = caller.user_id === user_id && (credential_id === null || caller.credential_id === credential_id);
+      if (isIts) this.cutOff(socket);
+    }
+  }
+
+  private endExpired(nowMs: number): void {
+    for (const socket of this.sockets) if (socket.expiresAtMs <= nowMs) this.cutOff(socket);
+  }
+
+  /** Nothing more goes out, also not what the system still holds. */
+  private cutOff(socket: LiveSocket): void {
+    this.closed(socket);
+    socket.close(CLOSE_CODES.revoked, 'the credential has ended');
+    setTimeout(() => socket.socket.terminate(), TICK_MS / 2).unref();
+  }
+
+  private ping(): void {
+    for (const socket of this.sockets) {
+      if (!socket.isAlive) socket.socket.terminate();
+      socket.isAlive = false;
+      if (socket.isOpen) socket.socket.ping();
+    }
+  }
+}

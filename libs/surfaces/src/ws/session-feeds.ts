@@ -1,0 +1,293 @@
+import type { Bus } from '@workspace-graph/bus';
+import {
+  LIMITS,
+  listSessionEvents,
+  type OutputOf,
+  readSessionLogs,
+  ServiceError,
+  type SessionEvent,
+  serviceCaller,
+} from '@workspace-graph/contracts';
+import type { Logger } from '@workspace-graph/platform';
+import { ask } from './asking.js';
+import type { LiveSocket } from './live-socket.js';
+import { Viewers } from './viewers.js';
+
+/** One socket that follows one session. Every event up to `after` has been handed to it. */
+interface Subscription {
+  readonly socket: LiveSocket;
+  readonly sessionId: string;
+  after: number;
+  /** False while it is catching up by itself. */
+  isLive: boolean;
+  isEnded: boolean;
+}
+
+/** What this process knows of a session that somebody here follows. */
+interface Feed {
+  readonly sessionId: string;
+  /** Up to where it has been read for those who are live. */
+  head: number;
+  /** Up to where it is known to go. */
+  told: number;
+  readonly subscriptions: Map<LiveSocket, Subscription>;
+}
+
+type Log = OutputOf<typeof readSessionLogs>['logs'][number];
+
+const SERVICE = serviceCaller('edge');
+const PAGE = 500;
+/** After a failure, until the next attempt. */
+const AGAIN_MS = 500;
+
+/**
+ * Hands the logs of sessions to those who follow them: each event once, in order. A subscriber catches up by pages of its
+ * own until it is where the feed is; then it is live, and shares what the feed reads, once for all. Who sees the session is
+ * read in the same statement as its events, so nothing goes to somebody who has lost it.
+ */
+export class SessionFeeds {
+  private readonly feeds = new Map<string, Feed>();
+  private readonly due = new Set<Feed>();
+  private pumping: Promise<void> | null = null;
+  private isStopped = false;
+
+  constructor(
+    private readonly bus: Pick<Bus, 'call'>,
+    private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  get size(): number {
+    return this.feeds.size;
+  }
+
+  /** Sessions that a socket follows. */
+  countOf(socket: LiveSocket): number {
+    return socket.following.size;
+  }
+
+  /**
+   * Begins to follow a session; `begun` is called with the seq of its last event before the first event is sent.
+   * Following it again begins anew.
+   * @throws ServiceError SESSION_NOT_FOUND
+   */
+  async subscribe(
+    socket: LiveSocket,
+    { session_id: sessionId, after }: { readonly session_id: string; readonly after: number },
+    begun: (lastSeq: number) => void,
+  ): Promise<void> {
+    this.unsubscribe(socket, sessionId);
+    const feed = this.feeds.get(sessionId) ?? { sessionId, head: 0, told: 0, subscriptions: new Map() };
+    const subscription: Subscription = { socket, sessionId, after, isLive: false, isEnded: false };
+    this.feeds.set(sessionId, feed);
+    feed.subscriptions.set(socket, subscription);
+    socket.following.add(sessionId);
+    try {
+      const first = await this.page(subscription);
+      begun(first.last_seq);
+      this.hand(subscription, first.items);
+      if (!subscription.isEnded) void this.catchUp(feed, subscription, first.last_seq);
+    } catch (error) {
+      this.end(feed, subscription);
+      throw error;
+    }
+  }
+
+  unsubscribe(socket: LiveSocket, sessionId: string): void {
+    const feed = this.feeds.get(sessionId);
+    const subscription = feed?.subscriptions.get(socket);
+    if (feed && subscription) this.end(feed, subscription);
+  }
+
+  /** A socket is closed. */
+  forget(socket: LiveSocket): void {
+    for (const sessionId of [...socket.following]) this.unsubscribe(socket, sessionId);
+  }
+
+  /** A log has grown. */
+  grown(sessionId: string, lastSeq: number): void {
+    const feed = this.feeds.get(sessionId);
+    if (!feed || lastSeq <= feed.told) return;
+    feed.told = lastSeq;
+    this.schedule(feed);
+  }
+
+  /** Hands on what an agent is writing, to those who are live and keep up. */
+  delta(delta: { readonly session_id: string; readonly run_id: string; readonly text: string }): void {
+    const feed = this.feeds.get(delta.session_id);
+    if (!feed) return;
+    const text = JSON.stringify({ type: 'delta', payload: delta });
+    for (const { socket, isLive } of feed.subscriptions.values()) if (isLive && !socket.isFull) socket.sendText(text);
+  }
+
+  /** Reads all feeds: something may have happened unheard, or somebody may have lost sight. */
+  lookAgain(): void {
+    for (const feed of this.feeds.values()) this.schedule(feed);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.due.clear();
+    await this.pumping;
+  }
+
+  private schedule(feed: Feed): void {
+    if (this.isStopped || !hasLive(feed)) return;
+    this.due.add(feed);
+    this.pumping ??= this.pump().finally(() => {
+      this.pumping = null;
+    });
+  }
+
+  /** Reads what is due, a batch at a time, for as long as something is. */
+  private async pump(): Promise<void> {
+    // What arrives in the same moment is read together.
+    await Promise.resolve();
+    while (this.due.size > 0) {
+      const batch = [...this.due].slice(0, LIMITS.logsPerRead);
+      for (const feed of batch) this.due.delete(feed);
+      try {
+        await this.read(batch);
+      } catch (error) {
+        this.logger.warn({ err: error }, 'sessions could not be read for their followers; trying again');
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+        if (!this.isStopped) for (const feed of batch) this.due.add(feed);
+      }
+    }
+  }
+
+  private async read(batch: readonly Feed[]): Promise<void> {
+    const viewers = new Viewers();
+    const asked = batch.flatMap((feed) => {
+      const live = [...feed.subscriptions.values()].filter(({ isLive }) => isLive);
+      const places = [...new Set(live.map(({ socket }) => viewers.placeOf(socket)))];
+      return live.length > 0
+        ? [{ feed, live, session: { session_id: feed.sessionId, after: feed.head, viewers: places } }]
+        : [];
+    });
+    if (asked.length === 0) return;
+    const input = { viewers: viewers.list, sessions: asked.map(({ session }) => session), limit: PAGE };
+    const { logs } = await ask(this.bus, readSessionLogs, input, { caller: SERVICE });
+    const byId = new Map(logs.map((log) => [log.session_id, log]));
+    for (const { feed, live } of asked) this.spread(feed, live, byId.get(feed.sessionId), viewers);
+  }
+
+  private spread(feed: Feed, live: readonly Subscription[], log: Log | undefined, viewers: Viewers): void {
+    const seenBy = new Set(log?.seen_by);
+    const items = (log?.items ?? []) as unknown as readonly SessionEvent[];
+    const frames = items.map((event) => ({ seq: event.seq, text: frameOf(event) }));
+    for (const subscription of live) {
+      if (subscription.isEnded) continue;
+      if (seenBy.has(viewers.placeOf(subscription.socket))) this.handLive(feed, subscription, frames);
+      else this.lose(feed, subscription);
+    }
+    if (!log) return;
+    feed.head = Math.max(feed.head, items.at(-1)?.seq ?? 0);
+    this.fetchLeftBehind(feed);
+    feed.told = Math.max(feed.told, log.last_seq);
+    if (feed.head < feed.told) this.schedule(feed);
+  }
+
+  /** Those who joined while the feed was reading what they had not yet. */
+  private fetchLeftBehind(feed: Feed): void {
+    for (const subscription of feed.subscriptions.values()) {
+      if (!subscription.isLive || subscription.after >= feed.head) continue;
+      subscription.isLive = false;
+      void this.catchUp(feed, subscription, feed.head);
+    }
+  }
+
+  private handLive(
+    feed: Feed,
+    subscription: Subscription,
+    frames: readonly { readonly seq: number; readonly text: string }[],
+  ): void {
+    const { socket } = subscription;
+    for (const { seq, text } of frames) {
+      if (seq <= subscription.after) continue;
+      if (socket.isFull || seq !== subscription.after + 1) {
+        subscription.isLive = false;
+        void this.catchUp(feed, subscription, feed.told);
+        return;
+      }
+      socket.sendText(text);
+      subscription.after = seq;
+    }
+  }
+
+  /** Pages of its own, at the pace of its client, until nothing is left that the feed has not. */
+  private async catchUp(feed: Feed, subscription: Subscription, lastSeq: number): Promise<void> {
+    let known = lastSeq;
+    try {
+      while (!subscription.isEnded) {
+        await subscription.socket.roomy();
+        if (subscription.isEnded) return;
+        if (subscription.after >= Math.max(known, feed.told)) return this.join(feed, subscription);
+        const page = await this.page(subscription);
+        this.hand(subscription, page.items);
+        known = page.last_seq;
+        feed.told = Math.max(feed.told, known);
+      }
+    } catch (error) {
+      if (isLost(error)) return this.lose(feed, subscription);
+      this.logger.warn({ err: error }, 'a log could not be read for a follower; trying again');
+      setTimeout(() => void this.catchUp(feed, subscription, known), AGAIN_MS).unref();
+    }
+  }
+
+  /** From here on the feed reads for it. What it is ahead of the feed by, it leaves out. */
+  private join(feed: Feed, subscription: Subscription): void {
+    if (!hasLive(feed)) feed.head = subscription.after;
+    subscription.isLive = true;
+    if (feed.head < feed.told) this.schedule(feed);
+  }
+
+  private async page({ socket, sessionId, after }: Subscription): Promise<{ items: SessionEvent[]; last_seq: number }> {
+    const caller = await socket.confirm();
+    const input = { session_id: sessionId, after, limit: PAGE };
+    const page = await ask(this.bus, listSessionEvents, input, { caller, requestId: socket.admission.requestId });
+    return page as unknown as { items: SessionEvent[]; last_seq: number };
+  }
+
+  private hand(subscription: Subscription, items: readonly SessionEvent[]): void {
+    for (const event of items) {
+      if (subscription.isEnded || event.seq <= subscription.after) continue;
+      subscription.socket.sendText(frameOf(event));
+      subscription.after = event.seq;
+    }
+  }
+
+  /** Tells a subscriber that the session is not there for it any more, and ends the subscription. */
+  private lose(feed: Feed, subscription: Subscription): void {
+    this.end(feed, subscription);
+    const { sessionId: session_id, socket } = subscription;
+    socket.refuse(
+      undefined,
+      new ServiceError('SESSION_NOT_FOUND', `There is no session ${session_id} that you may see.`, { session_id }),
+    );
+  }
+
+  private end(feed: Feed, subscription: Subscription): void {
+    subscription.isEnded = true;
+    const { socket, sessionId } = subscription;
+    if (feed.subscriptions.get(socket) !== subscription) return;
+    feed.subscriptions.delete(socket);
+    socket.following.delete(sessionId);
+    if (feed.subscriptions.size === 0) {
+      this.feeds.delete(sessionId);
+      this.due.delete(feed);
+    }
+  }
+}
+
+function hasLive({ subscriptions }: Feed): boolean {
+  return [...subscriptions.values()].some(({ isLive }) => isLive);
+}
+
+function frameOf(event: SessionEvent): string {
+  return JSON.stringify({ type: 'event', payload: { session_id: event.session_id, event } });
+}
+
+/** Refusals after which trying again is of no use. */
+function isLost(error: unknown): boolean {
+  return error instanceof ServiceError && !error.retryable && error.code !== 'INTERNAL';
+}

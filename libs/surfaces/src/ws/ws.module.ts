@@ -1,0 +1,114 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Inject,
+  Injectable,
+  Module,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { LIMITS, ServiceError, SOCKET_PATH } from '@workspace-graph/contracts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { admissionOf, EDGE_PARTS, EdgeAuthenticator, type EdgeParts } from '../edge/index.js';
+import { upgradeOf } from '../edge/upgrades.js';
+import { LiveGateway } from './live.gateway.js';
+import { LiveChannel } from './live-channel.js';
+import { LiveSocket } from './live-socket.js';
+
+const WS_OPTIONS = Symbol('workspace-graph:ws-options');
+const PROOF_HEADER = 'x-svc-webview-proof';
+
+export interface WsModuleOptions {
+  /** What an upgrade must carry for its socket to change anything; nothing where it is not set. */
+  readonly webviewProof?: string;
+  readonly pingMs?: number;
+}
+
+/** Hangs the live channel into the HTTP server: connections pass the gate like any other request. */
+@Injectable()
+export class WsService implements OnModuleInit, BeforeApplicationShutdown {
+  constructor(
+    @Inject(WS_OPTIONS) private readonly options: WsModuleOptions,
+    @Inject(EDGE_PARTS) parts: EdgeParts,
+    @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
+    private readonly channel: LiveChannel,
+  ) {
+    parts.metrics.watch('live_sockets', 'Open sockets of the live channel.', () => channel.sockets.size);
+    parts.metrics.watch('live_sessions', 'Sessions that sockets of this process follow.', () => channel.feeds.size);
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.channel.start();
+    const server = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    server.route({
+      method: 'GET',
+      url: SOCKET_PATH,
+      exposeHeadRoute: false,
+      config: { tier: 'read', endsStreams: true },
+      handler: (request, reply) => this.open(request, reply),
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.channel.stop();
+  }
+
+  private async open(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const upgrade = upgradeOf(request.raw);
+    if (!upgrade) {
+      reply.header('upgrade', 'websocket').header('connection', 'Upgrade');
+      throw new ServiceError('UPGRADE_REQUIRED', 'This path is a WebSocket.');
+    }
+    this.refuseTooMany(admissionOf(request).caller.user_id);
+    // From here on nothing of HTTP is answered any more; the log calls it what it was.
+    reply.hijack().raw.statusCode = 101;
+    this.accept(request, upgrade);
+    return reply;
+  }
+
+  private accept(request: FastifyRequest, { socket, head }: { readonly socket: Socket; readonly head: Buffer }): void {
+    const isProven = this.isProven(request.raw);
+    this.channel.upgrades.upgrade(
+      request.raw,
+      socket,
+      head,
+      (client) => new LiveSocket(client, admissionOf(request), isProven),
+    );
+  }
+
+  private refuseTooMany(userId: string): void {
+    const count = [...this.channel.sockets].filter(({ caller }) => caller.user_id === userId).length;
+    if (count >= LIMITS.socketsPerUser)
+      throw new ServiceError('RATE_LIMITED', `A user has at most ${LIMITS.socketsPerUser} sockets at a time.`, {
+        retry_after_seconds: 1,
+      });
+  }
+
+  private isProven({ headers }: IncomingMessage): boolean {
+    const { webviewProof } = this.options;
+    if (webviewProof === undefined) return true;
+    const [wanted, given] = [Buffer.from(webviewProof), Buffer.from(String(headers[PROOF_HEADER] ?? ''))];
+    return wanted.length === given.length && timingSafeEqual(wanted, given);
+  }
+}
+
+/** The live channel at `/sessions/ws`. Needs the `EdgeModule` before it, and `SocketAdapter` in the application. */
+@Module({})
+export class WsModule {
+  static forRoot(options: WsModuleOptions = {}): DynamicModule {
+    const channel = {
+      provide: LiveChannel,
+      inject: [EDGE_PARTS, EdgeAuthenticator],
+      useFactory: ({ bus, logger }: EdgeParts, authenticator: EdgeAuthenticator) =>
+        new LiveChannel({ bus, logger, authenticator, ...(options.pingMs ? { pingMs: options.pingMs } : {}) }),
+    };
+    return {
+      module: WsModule,
+      providers: [{ provide: WS_OPTIONS, useValue: options }, channel, LiveGateway, WsService],
+      exports: [WsService],
+    };
+  }
+}
