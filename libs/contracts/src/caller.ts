@@ -31,16 +31,18 @@ export const Caller = z.strictObject({
   device_id: z
     .string()
     .optional()
-    .describe('The device that asks, for its person or for whoever works on it. Set by who verified the device.'),
+    .describe(
+      'The device that calls, for its person or for any caller that uses it. Set by the process that verified the device.',
+    ),
   service: z
     .string()
     .optional()
-    .describe('The service that calls in its own name. It sees nothing and is admitted to internal operations alone.'),
+    .describe('The service that calls in its own name. It sees no node and may call internal operations only.'),
   session_key: z
     .string()
     .nullable()
     .optional()
-    .describe('Tells connections of one credential apart, so that each has its own projections; null outside of MCP.'),
+    .describe('Distinguishes connections of one credential, so that each has its own projections; null outside MCP.'),
   home_node_id: z.string().nullable().optional().describe('Home node of the MCP connection, if it names one.'),
 });
 export type Caller = z.infer<typeof Caller>;

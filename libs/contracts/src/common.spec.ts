@@ -18,7 +18,7 @@ describe('a time', () => {
   it('lies in a year of four digits, in UTC', () => {
     for (const text of ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-10:00'])
       expect(Timestamp.safeParse(text).error?.issues).toMatchObject([
-        { message: 'must lie between the years 0001 and 9999' },
+        { message: 'must be between the years 0001 and 9999' },
       ]);
   });
 

@@ -20,9 +20,9 @@ export const Timestamp = z
   .string({ error: NO_TIME })
   .refine((value) => TIME.safeParse(value).success, { error: NO_TIME, abort: true })
   .overwrite(inUtc)
-  .refine((value) => /^(?!0000)\d{4}-/.test(value), 'must lie between the years 0001 and 9999')
+  .refine((value) => /^(?!0000)\d{4}-/.test(value), 'must be between the years 0001 and 9999')
   .meta({ format: 'date-time' })
-  .describe('Time, ISO 8601, UTC, milliseconds; in requests a date alone is its first moment in UTC');
+  .describe('Time, ISO 8601, UTC, milliseconds; in requests a date without a time means 00:00 UTC');
 export type Timestamp = string;
 
 const NO_CONTROL = /^[^\p{Cc}]*$/u;
@@ -78,15 +78,22 @@ export const ExpectedVersion = z
   .int()
   .min(1)
   .optional()
-  .describe('Version the change is based on; on REST also the If-Match header. A stale one is refused with CONFLICT.');
+  .describe(
+    'Version that the change is based on; on REST also the If-Match header. A stale version fails with CONFLICT.',
+  );
 
 /** Confirm-first: without it the call answers a preview and changes nothing that needs confirmation. */
-export const Confirmed = z.boolean().default(false).describe('Send true to carry out what the preview showed.');
+export const Confirmed = z.boolean().default(false).describe('Send true to apply the previewed change.');
 
 /** Paging of every list. */
 export const paging = {
-  limit: z.int().min(1).max(LIMITS.listMax).default(LIMITS.listDefault).describe('Most items of one page.'),
-  cursor: z.string().max(LIMITS.cursorLength).optional().describe('next_cursor of the page before.'),
+  limit: z
+    .int()
+    .min(1)
+    .max(LIMITS.listMax)
+    .default(LIMITS.listDefault)
+    .describe('Maximum number of items in one page.'),
+  cursor: z.string().max(LIMITS.cursorLength).optional().describe('next_cursor of the previous page.'),
 };
 
 /** Most tokens of an answer, by its own estimate. */

@@ -73,7 +73,7 @@ export const resolveReferences = query({
   name: 'resolve_references',
   owner: 'graph',
   tier: 'internal',
-  doc: 'Find what the caller names: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a key alone will do where no name is the same; a user by e-mail, handle (also as @handle) or the identity that the provider knows, an actor that is a user by the same, a group by its claim; each of them by a name that only one has, a user also by that of their actor. An ambiguous name is VALIDATION_FAILED with the candidates that the caller sees; where nothing goes by a name, the first such one decides the code. All that is wrong is told together, in details.issues. Without manage nobody finds users but themselves, and no groups; actors by their names alone, but for oneself.',
+  doc: 'Resolve references to ids: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a key without a path when no name equals it; a user by e-mail, handle (also as @handle) or identity at the provider, an actor with a user by the same, a group by its claim; each of them by a unique name, a user also by that of their actor. An ambiguous reference fails with VALIDATION_FAILED and the candidates that the caller sees; if nothing matches, the first such reference decides the code. details.issues lists all problems. Without manage, callers find no groups, no users except themselves, and other actors only by name.',
   input: z.strictObject({
     references: z
       .array(

@@ -48,9 +48,9 @@ function whatIsWrong(issue: Issue): string | undefined {
     case 'unrecognized_keys':
       return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}${fieldsOf(issue)}`;
     case 'invalid_union':
-      return 'has none of the forms that are allowed here';
+      return 'must match one of the allowed forms';
     case 'invalid_format':
-      return 'has not the form that is asked for here';
+      return 'must match the required form';
     default:
       return undefined;
   }

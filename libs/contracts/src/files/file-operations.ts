@@ -13,7 +13,7 @@ export const listFiles = query({
   name: 'list_files',
   owner: 'device',
   tier: 'read',
-  doc: 'List tracked files, the newest first: of one node, of the home node and its neighbours, or of everything you may see.',
+  doc: 'List tracked files, newest first: of one node, of the home node and its neighbours, or of everything you may see.',
   input: z.strictObject({
     node_id: Id.optional(),
     scope: z
@@ -21,8 +21,13 @@ export const listFiles = query({
       .optional()
       .describe('session: the home node and its neighbours, the default of a connection with a home node.'),
     status: FileStatus.optional(),
-    limit: z.int().min(1).max(LIMITS.filesMax).default(LIMITS.filesDefault).describe('Most items of one page.'),
-    cursor: z.string().max(LIMITS.cursorLength).optional().describe('next_cursor of the page before.'),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.filesMax)
+      .default(LIMITS.filesDefault)
+      .describe('Maximum number of items in one page.'),
+    cursor: z.string().max(LIMITS.cursorLength).optional().describe('next_cursor of the previous page.'),
   }),
   output: page(TrackedFile),
   errors: ['NODE_NOT_FOUND'],
@@ -34,21 +39,18 @@ export const readFile = query({
   name: 'read_file',
   owner: 'device',
   tier: 'read',
-  doc: 'Read a file of a node. Text is answered as it is, other content as base64 behind a line that says so. Above max_tokens the answer is a path on disk with the beginning of the text instead; full answers all of it up to 1 MB, as_path the path alone. A path is for reading alone, since what is written there goes into the file of the node itself. A caller who is told no paths of this device gets content up to 1 MB whatever is asked, and of a larger file its beginning alone.',
+  doc: 'Read a file of a node. Returns text as it is, and other content as base64 after a line that says so. Content above max_tokens is returned as a path on disk with the beginning of the text; full returns all of it up to 1 MB, as_path only the path. Only read from that path: writing there changes the file of the node itself. A caller who may not see paths of this device always gets content up to 1 MB, and only the beginning of a larger file.',
   input: z.strictObject({
     node_id: Id,
     path: FilePath,
-    as_path: z
-      .boolean()
-      .default(false)
-      .describe('Answer a path on disk whatever the size, to read from and not to write to.'),
+    as_path: z.boolean().default(false).describe('Return a path on disk whatever the size. Only read from it.'),
     max_tokens: z
       .int()
       .min(LIMITS.tokensMin)
       .max(LIMITS.tokensMax)
       .default(LIMITS.fileTokensDefault)
-      .describe('Larger content is answered as a path.'),
-    full: z.boolean().default(false).describe('Answer the content up to 1 MB whatever it costs.'),
+      .describe('Larger content is returned as a path.'),
+    full: z.boolean().default(false).describe('Return up to 1 MB of content, regardless of max_tokens.'),
   }),
   output: z.strictObject({
     bytes: z.int(),
@@ -57,9 +59,9 @@ export const readFile = query({
     path: z
       .string()
       .nullable()
-      .describe('On disk; null when the content is answered, and to a caller who is told no paths of this device.'),
+      .describe('On disk; null when the content is returned, and for a caller who may not see paths of this device.'),
     content: z.string().nullable(),
-    excerpt: z.string().optional().describe('The beginning, where the content was too large to be answered.'),
+    excerpt: z.string().optional().describe('The beginning of content that is too large to return.'),
   }),
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'NATIVE_FORMAT'],
   mcp: { tool: 'svc_read_file', title: 'Read file', whole: true },
@@ -71,14 +73,14 @@ export const createFile = command({
   name: 'create_file',
   owner: 'device',
   tier: 'write',
-  doc: 'Create a file in the folder of a node. A name that is taken is refused and nothing is overwritten.',
+  doc: 'Create a file in the folder of a node. An existing file is never overwritten: a taken name is refused.',
   input: z.strictObject({
     node_id: Id,
     filename: FileName,
     section: Section.default('wip'),
     subpath: Subpath.nullable().default(null),
     content: TextContent.default(''),
-    encoding: z.enum(['utf8', 'base64']).default('utf8').describe('How content is to be understood.'),
+    encoding: z.enum(['utf8', 'base64']).default('utf8').describe('Encoding of content.'),
   }),
   output: TrackedFile,
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS'],
@@ -89,12 +91,12 @@ export const writeFile = command({
   name: 'write_file',
   owner: 'device',
   tier: 'write',
-  doc: 'Replace the text of a file. Send the sha256 that you read; when the file holds something else by now, nothing is written.',
+  doc: 'Replace the text of a file. Send the sha256 that you read; if the file has changed since, nothing is written.',
   input: z.strictObject({
     node_id: Id,
     path: FilePath,
     content: TextContent,
-    expected_sha256: Sha256.describe('Content that the change builds on.'),
+    expected_sha256: Sha256.describe('Content that the change is based on.'),
   }),
   output: TrackedFile,
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT', 'NOT_EDITABLE', 'NATIVE_FORMAT'],
@@ -103,8 +105,8 @@ export const writeFile = command({
 
 /** What a step that failed half-way leaves to be done. */
 const repair = {
-  repair_needed: z.boolean().describe('True: a step failed; it is noted and will be tried again.'),
-  hint: z.string().nullable().describe('What failed and what to do; null when all went well.'),
+  repair_needed: z.boolean().describe('True when a step failed; it is recorded and will be retried.'),
+  hint: z.string().nullable().describe('What failed and what to do; null on success.'),
 };
 
 export const moveFile = command({
@@ -112,10 +114,10 @@ export const moveFile = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Move or rename a file within its node or to another one. The first call answers what would happen; confirmed: true does it.',
+  doc: 'Move or rename a file within its node or to another one. The first call returns a preview; confirmed: true applies it.',
   input: z.strictObject({
     file_id: FileId,
-    node_id: Id.optional().describe('The node of the file; a file of another node is not found.'),
+    node_id: Id.optional().describe('The node of the file; a file of another node gives FILE_NOT_FOUND.'),
     new_node_id: Id.optional(),
     new_section: Section.optional(),
     new_subpath: Subpath.nullable().optional().describe('Null puts the file directly into the section.'),
@@ -142,7 +144,7 @@ export const renameFolder = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Rename a folder within a node, file by file. Without dry_run: false it answers what would happen. When remaining is above 0, call again with the same arguments.',
+  doc: 'Rename a folder within a node, file by file. Returns a preview unless dry_run is false. When remaining is above 0, call again with the same arguments.',
   input: z.strictObject({
     node_id: Id,
     old_prefix: PathOfFolder('Folder to rename, with its section, such as wip/drafts.'),
@@ -153,7 +155,7 @@ export const renameFolder = command({
       .min(1)
       .max(LIMITS.renameFolderMax)
       .default(LIMITS.renameFolderDefault)
-      .describe('Most files of one call that applies.'),
+      .describe('Maximum number of files that one call renames.'),
   }),
   output: z.strictObject({
     applied: z.boolean(),
@@ -164,10 +166,10 @@ export const renameFolder = command({
           from: z.string(),
           to: z.string(),
           already_at_target: z.boolean(),
-          problem: z.string().nullable().describe('Why this file stays where it is; null when it moves.'),
+          problem: z.string().nullable().describe('Why this file is not moved; null when it is.'),
         }),
       )
-      .describe('Of a dry run the first 1,000.'),
+      .describe('A dry run returns the first 1,000.'),
     remaining: z.int().describe('Files still under the old prefix.'),
     ...repair,
   }),
@@ -182,10 +184,10 @@ export const deleteFile = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Delete a file: its record and its copy here, which can be restored from the trash for 30 days; or with unregister_only the record alone. The first call answers what would happen; confirmed: true does it.',
+  doc: 'Delete a file: its record and its copy on this device, which can be restored from the trash for 30 days. unregister_only removes only the record. The first call returns a preview; confirmed: true applies it.',
   input: z.strictObject({
     file_id: FileId,
-    node_id: Id.optional().describe('The node of the file; a file of another node is not found.'),
+    node_id: Id.optional().describe('The node of the file; a file of another node gives FILE_NOT_FOUND.'),
     mode: z.enum(['complete', 'unregister_only']).default('complete'),
     expected_version: ExpectedVersion,
     confirmed: Confirmed,
@@ -194,7 +196,7 @@ export const deleteFile = command({
     applied: z.boolean(),
     file: TrackedFile.describe('The file as it is, or was.'),
     removes: z.array(z.enum(['record', 'local_copy', 'remote_object'])),
-    trash_id: z.string().nullable().describe('Restores the copy; null when none was removed.'),
+    trash_id: z.string().nullable().describe('Id in the trash, to restore the copy; null when no copy was removed.'),
     ...repair,
   }),
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT'],
@@ -208,14 +210,14 @@ export const adoptFiles = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Track files that lie in the folder of a node and are not tracked yet. Tracked ones are left as they are.',
+  doc: 'Track files in the folder of a node that are not tracked yet. Tracked files are not changed.',
   input: z.strictObject({
     node_id: Id,
     paths: z.array(FilePath).min(1).max(LIMITS.adoptMax),
-    status: FileStatus.default('wip').describe('Section of paths that name none.'),
+    status: FileStatus.default('wip').describe('Section of paths that do not name one.'),
   }),
   output: z.strictObject({
-    files: z.array(TrackedFile).describe('The files that are tracked from now on.'),
+    files: z.array(TrackedFile).describe('The files that are now tracked.'),
     skipped: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
   }),
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
@@ -233,7 +235,7 @@ export const FileHit = z.strictObject({
   path: z.string().describe('Within the node.'),
   mime_type: z.string(),
   modified_at: Timestamp.nullable(),
-  snippet: z.string().nullable().describe('Matched words stand between « and »; null when only the name matches.'),
+  snippet: z.string().nullable().describe('Matched words are between « and »; null when only the name matches.'),
 });
 export type FileHit = z.infer<typeof FileHit>;
 
@@ -241,7 +243,7 @@ export const searchFiles = query({
   name: 'search_files',
   owner: 'device',
   tier: 'read',
-  doc: 'Search the names and texts of tracked files by whole words; "quotes" make a phrase. Case and diacritics are folded. Covers everything you may see.',
+  doc: 'Search the names and texts of tracked files by whole words; "quotes" search for a phrase. Ignores case and diacritics. Covers everything you may see.',
   input: z.strictObject({
     query: z
       .string()
@@ -252,8 +254,8 @@ export const searchFiles = query({
   }),
   output: z.strictObject({
     hits: z.array(FileHit),
-    complete: z.boolean().describe('False when there are more hits than were asked for.'),
-    indexing: z.int().describe('Files of mirrors on this device whose text is still to be read.'),
+    complete: z.boolean().describe('False when there are more hits than limit.'),
+    indexing: z.int().describe('Files in mirrors on this device whose text is not indexed yet.'),
   }),
   errors: ['NODE_NOT_FOUND'],
   rest: { method: 'GET', path: '/files/search', tag },
@@ -278,7 +280,7 @@ export const listTrash = query({
   name: 'list_trash',
   owner: 'device',
   tier: 'read',
-  doc: 'List what was deleted or replaced on this device and can be restored, the newest first.',
+  doc: 'List deleted and replaced files of this device that can be restored, newest first.',
   input: z.strictObject({
     node_id: Id.optional(),
     limit: z.int().min(1).max(LIMITS.listMax).default(LIMITS.listDefault),
@@ -294,7 +296,7 @@ export const restoreTrash = command({
   name: 'restore_trash',
   owner: 'device',
   tier: 'write',
-  doc: 'Bring something back from the trash to where it lay, or under another path. A path that is taken is refused.',
+  doc: 'Restore a file from the trash to its former path or to another one. A taken path is refused.',
   input: z.strictObject({ trash_id: z.string().max(100), path: FilePath.optional() }),
   output: TrackedFile,
   errors: ['TRASH_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS'],

@@ -36,7 +36,7 @@ export const FileRecord = z.strictObject({
   id: Id,
   node_id: Id,
   path: FilePath,
-  sha256: Sha256.nullable().describe('Null while nobody has read the content.'),
+  sha256: Sha256.nullable().describe('Null until the content has been read.'),
   size_bytes: z.int().nonnegative().nullable(),
   mime_type: z.string(),
   modified_at: Timestamp.nullable().describe('Time of the last change of the content.'),
@@ -53,7 +53,7 @@ export type FileRecord = z.infer<typeof FileRecord>;
 /** Path on the device that answers. Only the person whose device it is and callers with `manage` are told any. */
 export const LocalPath = z
   .string()
-  .describe('On this device; null without a mirror here, and to others than its person and callers with manage.');
+  .describe('On this device; null without a mirror here, and for callers other than its person and those with manage.');
 
 /** A tracked file as every listing answers it. */
 export const TrackedFile = z.strictObject({
@@ -67,7 +67,7 @@ export const TrackedFile = z.strictObject({
   remote_path: z
     .string()
     .describe(
-      'Organization, type, node, section, subfolders and name, by their unchanging keys; from the type on where you do not see the organization.',
+      'Organization, type, node, section, subfolders and name, by keys that never change. Begins with the type if you do not see the organization.',
     ),
   local_path: LocalPath.nullable(),
 });

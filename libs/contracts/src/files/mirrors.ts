@@ -18,7 +18,7 @@ export const ClientConfigFile = z.strictObject({
   path: z.string().describe('Within the folder.'),
   state: z
     .enum(['written', 'unchanged', 'foreign'])
-    .describe('foreign: somebody else wrote this file or its entry, so it was left alone.'),
+    .describe('foreign: this file or its entry was not written by the product, so it was not changed.'),
 });
 
 export const createMirror = command({
@@ -26,19 +26,19 @@ export const createMirror = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Create the folder of a node on this device, with outputs, wip and resources, and keep its files in step with the graph. A node that has its folder keeps it.',
+  doc: 'Create the folder of a node on this device, with outputs, wip and resources, and track its files. An existing folder of the node is kept.',
   input: z.strictObject({
     ...nodeId,
     targets: z
       .array(z.enum(['local']))
       .min(1)
       .default(['local']),
-    custom_path: FolderText.optional().describe('Absolute path of another folder than the default one.'),
+    custom_path: FolderText.optional().describe('Absolute path of a folder to use instead of the default.'),
   }),
   output: z.strictObject({
     node_id: Id,
     local_path: LocalPath.nullable(),
-    created: z.boolean().describe('False: the node had its folder already.'),
+    created: z.boolean().describe('False when the node already had its folder.'),
     subdirs: z.array(z.string()),
     remote_scaffold: z.strictObject({ remote_name: z.string().nullable(), folders: z.array(z.string()) }),
     scope_config: z.array(ClientConfigFile),
@@ -51,13 +51,13 @@ export const createMirror = command({
 
 export const MirrorState = z
   .enum(['ready', 'scanning', 'missing', 'unreadable'])
-  .describe('missing: the folder is not there, so nothing in it counts as deleted.');
+  .describe('missing: the folder does not exist at the moment; its files do not count as deleted.');
 
 export const Mirror = z.strictObject({
   node: NodeRef,
   local_path: LocalPath.nullable(),
   state: MirrorState,
-  files: z.int().describe('Files that this device tracks in it.'),
+  files: z.int().describe('Number of files that this device tracks in it.'),
   created_at: Timestamp,
 });
 export type Mirror = z.infer<typeof Mirror>;
@@ -66,7 +66,7 @@ export const listMirrors = query({
   name: 'list_mirrors',
   owner: 'device',
   tier: 'read',
-  doc: 'List the folders of nodes on this device, by the names of the nodes.',
+  doc: 'List the folders of nodes on this device, sorted by node name.',
   input: z.strictObject({ ...paging }),
   output: page(Mirror),
   rest: { method: 'GET', path: '/mirrors', tag },
@@ -78,7 +78,7 @@ export const moveMirror = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Move the folder of a node to another place on this device; files keep their ids.',
+  doc: 'Move the folder of a node to another path on this device; files keep their ids.',
   input: z.strictObject({ ...nodeId, path: FolderText.describe('Absolute path of the new folder; must not exist.') }),
   output: Mirror,
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'MIRROR_PATH_REFUSED', 'DESTINATION_EXISTS', 'CONFLICT', 'STORAGE_FULL'],
@@ -92,10 +92,10 @@ export const removeMirror = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Stop tracking the folder of a node on this device. The folder, its files and their records stay; our entries in the configuration of agents and SVC_SCOPE.md are taken out of it.',
+  doc: 'Stop tracking the folder of a node on this device. The folder, its files and their records stay; SVC_SCOPE.md and the entries of this workspace in agent configurations are removed from it.',
   input: z.strictObject(nodeId),
   output: z.strictObject({ node_id: Id, local_path: LocalPath.nullable() }),
   errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
   rest: { method: 'DELETE', path: '/nodes/{node_id}/mirror', tag },
-  mcp: { tool: 'svc_remove_mirror', title: 'Give up the folder of a node' },
+  mcp: { tool: 'svc_remove_mirror', title: 'Stop tracking the folder of a node' },
 });

@@ -20,7 +20,7 @@ export const NodePlace = z.strictObject({
   organization_sync_key: z
     .string()
     .nullable()
-    .describe('Null for an organization, and where the caller does not see the organization.'),
+    .describe('Null for an organization, and when the caller does not see the organization.'),
   level: z.enum(['read', 'write']).describe('What the caller may do on the node.'),
 });
 export type NodePlace = z.infer<typeof NodePlace>;
@@ -29,7 +29,7 @@ export const findPlaces = query({
   name: 'find_places',
   owner: 'file',
   tier: 'device',
-  doc: 'Tell where the files of nodes belong. Nodes that the caller does not see are left out.',
+  doc: 'Return where the files of nodes belong. Omits nodes that the caller does not see.',
   input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
   output: z.strictObject({ places: z.array(NodePlace) }),
 });
@@ -42,7 +42,7 @@ export const findFiles = query({
   name: 'find_files',
   owner: 'file',
   tier: 'device',
-  doc: 'Read files by id, or by node and path. Files of nodes that the caller does not see are left out.',
+  doc: 'Read files by id, or by node and path. Omits files of nodes that the caller does not see.',
   input: z.strictObject({
     ids: z.array(Id).max(LIMITS.filesPerChange).default([]),
     paths: z
@@ -57,7 +57,7 @@ export const queryFiles = query({
   name: 'query_files',
   owner: 'file',
   tier: 'device',
-  doc: 'List files, the newest first, of one node, of the home node and its neighbours, or of everything visible.',
+  doc: 'List files, newest first, of one node, of the home node and its neighbours, or of everything visible.',
   input: z.strictObject({
     node_id: Id.optional(),
     scope: z.enum(['session', 'global']).optional(),
@@ -73,10 +73,10 @@ export const listNodeRecords = query({
   name: 'list_node_records',
   owner: 'file',
   tier: 'device',
-  doc: 'All records of one node in the order of their ids, for comparing with a folder.',
+  doc: 'List all records of one node by id, to compare them with its folder.',
   input: z.strictObject({
     node_id: Id,
-    after: Id.optional().describe('Id of the last record of the page before.'),
+    after: Id.optional().describe('Id of the last record of the previous page.'),
     limit: z.int().min(1).max(10_000).default(5_000),
   }),
   output: z.strictObject({ files: z.array(FileRecord) }),
@@ -98,21 +98,21 @@ export const FileChange = z.discriminatedUnion('kind', [
     path: FilePath,
     ...content,
     file_id: Id.optional().describe(
-      'Of a file that was removed from this node and comes back: it keeps its id and its version goes on. Any other id is left aside.',
+      'Id of a file that was removed from this node and is restored: it keeps its id, and its version continues. Any other id is ignored.',
     ),
   }),
   z.strictObject({ kind: z.literal('update'), file_id: Id, ...content, expected_version: Version.optional() }),
   z.strictObject({
     kind: z.literal('move'),
     file_id: Id,
-    node_id: Id.optional().describe('The node to move to; without it the file stays in its node.'),
+    node_id: Id.optional().describe('The node to move to; defaults to the node of the file.'),
     path: FilePath,
     expected_version: Version.optional(),
   }),
   z.strictObject({
     kind: z.literal('remove'),
     file_id: Id,
-    tombstone: z.boolean().describe('Whether other devices are to remove their unchanged copies.'),
+    tombstone: z.boolean().describe('Whether other devices remove their unchanged copies.'),
     expected_version: Version.optional(),
   }),
 ]);
@@ -130,16 +130,18 @@ export const applyFileChanges = command({
   owner: 'file',
   tier: 'device',
   idempotent: true,
-  doc: 'Change records of one node in one transaction, one after the other: a path is free for the next change once its file has left it. Registering a path that has a record updates that record; what is so already is answered and not changed.',
+  doc: 'Change records of one node in one transaction, in order: a path is free for the next change once its file has left it. Registering a path that has a record updates that record; a record that already has the requested state is returned unchanged.',
   input: z.strictObject({
     node_id: Id,
-    action: z.string().max(100).describe('Name of the operation that the audit trail tells.'),
+    action: z.string().max(100).describe('Name of the operation, as the audit trail records it.'),
     changes: z.array(FileChange).min(1).max(LIMITS.filesPerChange),
     strict: z
       .boolean()
-      .describe('True: a refused change refuses all of them. False: the others are carried out and the refusal told.'),
+      .describe(
+        'True: one refused change refuses all of them. False: the others are applied, and the refusal is in the result.',
+      ),
   }),
-  output: z.strictObject({ results: z.array(FileChangeResult).describe('One for each change, in their order.') }),
+  output: z.strictObject({ results: z.array(FileChangeResult).describe('One for each change, in the same order.') }),
   errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'CONFLICT', 'DESTINATION_EXISTS'],
   timeoutMs: 60_000,
 });
@@ -164,7 +166,7 @@ export const noteFileIntents = command({
   name: 'note_file_intents',
   owner: 'file',
   tier: 'device',
-  doc: 'Note what is about to happen to files, so that it is finished or taken back whatever fails in between.',
+  doc: 'Record file operations before they begin, so that each is finished or rolled back after a failure.',
   input: z.strictObject({
     intents: z
       .array(FileIntent.pick({ id: true, file_id: true, kind: true, to_node_id: true, to_path: true }))
@@ -180,7 +182,7 @@ export const settleFileIntents = command({
   owner: 'file',
   tier: 'device',
   idempotent: true,
-  doc: 'Remove intents of this device that are done or taken back, or note why they are not.',
+  doc: 'Remove intents of this device that are finished or rolled back, or record why they are not.',
   input: z.strictObject({
     outcomes: z
       .array(z.strictObject({ id: Id, error: z.string().max(2_000).nullable().describe('Null removes the intent.') }))
@@ -194,7 +196,7 @@ export const listFileIntents = query({
   name: 'list_file_intents',
   owner: 'file',
   tier: 'device',
-  doc: 'What this device has noted and not settled, of these nodes, the oldest first.',
+  doc: 'List the unfinished intents of this device for these nodes, oldest first.',
   input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
   output: z.strictObject({ intents: z.array(FileIntent) }),
 });

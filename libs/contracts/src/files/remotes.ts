@@ -20,7 +20,7 @@ export const listRemotes = query({
   name: 'list_remotes',
   owner: 'file',
   tier: 'read',
-  doc: 'List the remote storages and whether this device holds credentials for them. A local workspace has none.',
+  doc: 'List the remote storages and whether this device has credentials for them. A local workspace has none.',
   input: z.strictObject({}),
   output: z.strictObject({
     remotes: z.array(z.strictObject({ name: z.string(), type: RemoteType, authenticated: z.boolean() })),
@@ -34,7 +34,7 @@ export const setupRemote = command({
   owner: 'file',
   tier: 'manage',
   idempotent: true,
-  doc: 'Set up a remote storage, or replace the configuration of one. Central workspaces only.',
+  doc: 'Set up a remote storage, or replace its configuration. Central workspaces only.',
   input: z.strictObject({
     name: RemoteName,
     type: RemoteType,
@@ -51,7 +51,7 @@ export const setRoutingPolicy = command({
   owner: 'file',
   tier: 'manage',
   idempotent: true,
-  doc: 'Replace all rules that tell which remote storage holds the files of which nodes. Central workspaces only.',
+  doc: 'Replace all rules that decide which remote storage holds the files of which nodes. Central workspaces only.',
   input: z.strictObject({
     rules: z
       .array(
@@ -118,7 +118,7 @@ export const syncNode = command({
   owner: 'device',
   tier: 'write',
   idempotent: true,
-  doc: 'Bring the folder of a node and its remote storage to the same state. Central workspaces only.',
+  doc: 'Synchronize the folder of a node with its remote storage. Central workspaces only.',
   input: z.strictObject({ node_id: Id }),
   output: Answer,
   errors: ['LOCAL_MODE_NO_REMOTE'],
@@ -129,7 +129,7 @@ export const resolveFile = command({
   name: 'resolve_file',
   owner: 'device',
   tier: 'write',
-  doc: 'Decide about a file that differs here and on its remote storage. Central workspaces only.',
+  doc: 'Resolve a conflict: a file that differs here and on its remote storage. Central workspaces only.',
   input: z.strictObject({
     node_id: Id,
     file_id: Id,

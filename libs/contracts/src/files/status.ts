@@ -47,7 +47,7 @@ export const StatusEntry = z.strictObject({
   section: Section,
   size_bytes: z.int().nullable(),
   local_path: LocalPath.nullable(),
-  problem: z.string().nullable().describe('Why the state could not be told, or why the file is not tracked.'),
+  problem: z.string().nullable().describe('Why the state is unknown, or why the file is not tracked.'),
 });
 export type StatusEntry = z.infer<typeof StatusEntry>;
 
@@ -61,21 +61,26 @@ export const fileStatus = query({
   name: 'file_status',
   owner: 'device',
   tier: 'read',
-  doc: 'Tell the state of files against what was last known, without contacting a remote or changing anything. Call it before you end a session in which files were touched.',
+  doc: 'Report the state of files compared with the last known state, without contacting a remote or changing anything. Call it before you end a session in which you changed files.',
   input: z.strictObject({
     node_id: Id.optional(),
     remote_name: z.string().max(200).optional(),
     include_discovery: z.boolean().default(true).describe('Look for files that are not tracked.'),
     classes: listOf(FileClass).optional(),
     path_prefix: PathText.optional().describe(
-      'A file or folder within the node: that file, or all that lies in that folder. Whole names count: wip/plan does not find wip/plans.',
+      'A file, or a folder with everything in it. Matches whole names: wip/plan does not match wip/plans.',
     ),
-    limit: z.int().min(1).max(LIMITS.statusMax).default(LIMITS.statusDefault).describe('Most entries of each bucket.'),
-    offset: z.int().min(0).max(10_000_000).default(0).describe('Entries of each bucket to leave out.'),
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.statusMax)
+      .default(LIMITS.statusDefault)
+      .describe('Maximum number of entries in each bucket.'),
+    offset: z.int().min(0).max(10_000_000).default(0).describe('Number of entries to skip in each bucket.'),
   }),
   output: z.strictObject({
     ...buckets,
-    counts: z.strictObject(counts).describe('True sizes of the buckets, whatever the filters are.'),
+    counts: z.strictObject(counts).describe('Full sizes of the buckets, regardless of the filters.'),
     truncated: z.boolean(),
   }),
   errors: ['NODE_NOT_FOUND'],
@@ -94,11 +99,11 @@ export type WatcherError = z.infer<typeof WatcherError>;
 
 /** How far a scan is. */
 export const ScanProgress = z.strictObject({
-  running: z.boolean().describe('False also while a folder that is known is only checked and nothing new was found.'),
+  running: z.boolean().describe('Also false while a known folder is checked and nothing new has been found.'),
   seen: z.int().describe('Files found on disk so far.'),
-  to_read: z.int().describe('Files whose content is still to be read.'),
+  to_read: z.int().describe('Files whose content has not been read yet.'),
   started_at: Timestamp.nullable(),
-  finished_at: Timestamp.nullable().describe('Of the last scan that ended; null before the first.'),
+  finished_at: Timestamp.nullable().describe('End of the last finished scan; null before the first.'),
 });
 export type ScanProgress = z.infer<typeof ScanProgress>;
 
@@ -106,7 +111,7 @@ export const getSyncStatus = query({
   name: 'get_sync_status',
   owner: 'device',
   tier: 'read',
-  doc: 'Tell the state of a node’s folder on this device: watcher, scan, what could not be taken in, and counts by class.',
+  doc: 'Report the state of a node’s folder on this device: watcher, scan, files that could not be tracked, and counts by class.',
   input: z.strictObject({ node_id: Id }),
   output: z.strictObject({
     node_id: Id,
@@ -115,8 +120,8 @@ export const getSyncStatus = query({
     scan: ScanProgress,
     tracked: z.int(),
     deleted_local: z.int(),
-    pending_operations: z.int().describe('Moves and deletes that are noted and not finished.'),
-    watcher_errors: z.array(WatcherError).describe('The newest first.'),
+    pending_operations: z.int().describe('Moves and deletes that are not finished.'),
+    watcher_errors: z.array(WatcherError).describe('Newest first.'),
   }),
   errors: ['NODE_NOT_FOUND'],
   rest: { method: 'GET', path: '/nodes/{node_id}/sync-status', tag },
@@ -126,15 +131,15 @@ export const getSyncHealth = query({
   name: 'get_sync_health',
   owner: 'device',
   tier: 'read',
-  doc: 'Tell how the folders of nodes on this device are doing: scans under way and what could not be taken in.',
+  doc: 'Report the health of the node folders on this device: running scans and files that could not be tracked.',
   input: z.strictObject({}),
   output: z.strictObject({
     watching: z.boolean(),
     mirrors: z.int(),
     mirrors_missing: z.int(),
     files: z.int(),
-    scans: z.array(z.strictObject({ node: NodeRef, ...ScanProgress.shape })).describe('Those under way.'),
-    failures: z.array(z.strictObject({ node: NodeRef, ...WatcherError.shape })).describe('The newest first.'),
+    scans: z.array(z.strictObject({ node: NodeRef, ...ScanProgress.shape })).describe('Running scans.'),
+    failures: z.array(z.strictObject({ node: NodeRef, ...WatcherError.shape })).describe('Newest first.'),
     failures_complete: z.boolean(),
   }),
   rest: { method: 'GET', path: '/sync/health', tag },

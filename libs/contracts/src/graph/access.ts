@@ -26,9 +26,7 @@ export const NodeAccess = z.strictObject({
     .describe('Null when the node inherits.'),
   effective: z
     .array(z.strictObject({ node: NodeRef, visibility: Visibility, recipients: z.array(Recipient) }))
-    .describe(
-      'Every restricted setting that applies; a caller must be allowed by all of them. Empty: open to everyone.',
-    ),
+    .describe('All restricted settings that apply; a caller must be allowed by each of them. Empty: open to everyone.'),
 });
 export type NodeAccess = z.infer<typeof NodeAccess>;
 
@@ -39,7 +37,7 @@ export const getAccess = query({
   name: 'get_access',
   owner: 'graph',
   tier: 'read',
-  doc: 'Read how a node is shared: its own setting and what it inherits. Recipients are named to callers with manage only.',
+  doc: 'Read how a node is shared: its own setting and what it inherits. Only callers with manage see the recipients.',
   input: z.strictObject(nodeId),
   output: NodeAccess,
   errors: ['NODE_NOT_FOUND'],
@@ -52,7 +50,7 @@ export const setAccess = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Set the sharing of a node, or drop its own list with visibility null so that it inherits again. A change that widens access answers a preview and waits for confirmed: true; dry_run only previews.',
+  doc: 'Set the sharing of a node; visibility null removes its own setting, so that it inherits again. A change that widens access returns a preview and needs confirmed: true; dry_run only previews.',
   input: z.strictObject({
     ...nodeId,
     visibility: Visibility.nullable(),
@@ -73,12 +71,14 @@ export const explainAccess = query({
   name: 'explain_access',
   owner: 'graph',
   tier: 'read',
-  doc: 'Explain why a user may or may not see a node, apart from manage, which sees every node. Explaining another user needs manage.',
+  doc: 'Explain why a user may or may not see a node, apart from the scope manage, which sees every node. Asking about another user needs manage.',
   input: z.strictObject({ ...nodeId, user_id: Id.optional().describe('Defaults to the caller.') }),
   output: z.strictObject({
     node_id: Id,
     user_id: Id,
-    level: z.enum(['none', 'read', 'write']).describe('Weakest of the reasons; write when nothing restricts.'),
+    level: z
+      .enum(['none', 'read', 'write'])
+      .describe('The weakest level of the reasons; write when no setting restricts the node.'),
     reasons: z.array(
       z.strictObject({
         node: NodeRef.describe('The node whose setting decides.'),
@@ -114,7 +114,7 @@ export const requestAccess = command({
   owner: 'graph',
   tier: 'read',
   idempotent: true,
-  doc: 'Ask for access to a node by its id. The answer is the same whether the node exists or not; asking again returns the pending request.',
+  doc: 'Request access to a node by its id. The answer is the same whether the node exists or not; a repeated call returns the pending request.',
   input: z.strictObject({ ...nodeId, access: AccessLevel.default('read'), reason: Text.max(2_000).default('') }),
   output: AccessRequest,
   errors: ['CONFLICT'],
@@ -126,9 +126,9 @@ export const listAccessRequests = query({
   name: 'list_access_requests',
   owner: 'graph',
   tier: 'read',
-  doc: 'List access requests, newest first: your own, or with manage and mine: false those of everybody for existing nodes.',
+  doc: 'List access requests, newest first: your own, or with manage and mine: false those of all users for existing nodes.',
   input: z.strictObject({
-    mine: z.boolean().default(true).describe('False: those of everybody, which needs manage.'),
+    mine: z.boolean().default(true).describe('False: those of all users, which needs manage.'),
     state: z.enum(['pending', 'approved', 'refused', 'withdrawn']).optional(),
     ...paging,
   }),
@@ -143,7 +143,7 @@ export const approveAccessRequest = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Approve a request: the requester is added to every list that shuts them out. The first call answers what they gain; confirmed: true carries it out.',
+  doc: 'Approve a request: adds the requester to every list that excludes them. The first call returns what they gain; confirmed: true applies it.',
   input: z.strictObject({ access_request_id: Id, note: Text.max(2_000).optional(), confirmed: Confirmed }),
   output: changed('access_request', AccessRequest),
   errors: ['ACCESS_REQUEST_NOT_FOUND', 'NODE_NOT_FOUND', 'CONFLICT'],
@@ -156,7 +156,7 @@ export const refuseAccessRequest = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Refuse a request, with an optional word on why.',
+  doc: 'Refuse a request, with an optional reason.',
   input: z.strictObject({ access_request_id: Id, note: Text.max(2_000).optional() }),
   output: AccessRequest,
   errors: ['ACCESS_REQUEST_NOT_FOUND', 'CONFLICT'],

@@ -13,7 +13,7 @@ export const Actor = z.strictObject({
   type: ActorType,
   name: z.string(),
   user_id: Id.nullable().describe('The user that this person is; null for a placeholder or an automation.'),
-  placeholder: z.boolean().describe('A person who has no user here.'),
+  placeholder: z.boolean().describe('True for a person without a user.'),
   version: z.int(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -26,7 +26,7 @@ export const createActor = command({
   name: 'create_actor',
   owner: 'graph',
   tier: 'manage',
-  doc: 'Create a person or an automation that can own nodes and answer for responsibilities.',
+  doc: 'Create a person or an automation that can own nodes and hold responsibilities.',
   input: z.strictObject({
     type: ActorType,
     name: Name,
@@ -57,7 +57,7 @@ export const listActors = query({
   doc: 'List actors by name.',
   input: z.strictObject({
     type: ActorType.optional(),
-    query: Query.optional().describe('Part of the name; diacritics are folded.'),
+    query: Query.optional().describe('Part of the name; ignores diacritics.'),
     ...paging,
   }),
   output: page(Actor),
@@ -70,7 +70,7 @@ export const updateActor = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Rename an actor or tie it to a user. Tying can change who sees nodes, so a widening change asks for confirmation.',
+  doc: 'Rename an actor or tie it to a user. Tying can change who sees nodes; a change that widens access needs confirmation.',
   input: z.strictObject({
     actor_id: Id,
     name: Name.optional(),
@@ -89,7 +89,7 @@ export const deleteActor = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Delete an actor. One in use is refused with its uses, unless reassign_to names the actor that takes them over; a reassignment that widens access answers a preview and waits for confirmed: true.',
+  doc: 'Delete an actor. An actor in use is refused with its uses, unless reassign_to names the actor that takes them over; a reassignment that widens access returns a preview and needs confirmed: true.',
   input: z.strictObject({
     actor_id: Id,
     reassign_to: Id.optional(),
@@ -97,7 +97,7 @@ export const deleteActor = command({
   }),
   output: changed(
     'reassigned',
-    z.int().describe('Uses that go to the other actor: nodes owned and responsibilities assigned.'),
+    z.int().describe('Number of owned nodes and assigned responsibilities that go to the other actor.'),
   ),
   errors: ['ACTOR_NOT_FOUND', 'IN_USE', 'CONFLICT'],
   rest: { method: 'DELETE', path: '/actors/{actor_id}', tag },

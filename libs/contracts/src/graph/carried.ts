@@ -21,7 +21,7 @@ const tag = 'Nodes';
 /** Changes of what a node carries raise its version; the optional version is the node's. */
 const ofVersion = {
   expected_version: ExpectedVersion.describe(
-    'Version of the node that the change is based on; a stale one is refused with CONFLICT.',
+    'Version of the node that the change is based on; a stale version fails with CONFLICT.',
   ),
 };
 const linkInput = {
@@ -38,7 +38,7 @@ export const addResponsibility = command({
     ...nodeId,
     title: Name,
     description: Text.default(''),
-    assignee_ids: z.array(Id).max(200).default([]).describe('Actors who answer for it, each counted once.'),
+    assignee_ids: z.array(Id).max(200).default([]).describe('Actors who hold it; duplicates are ignored.'),
     ...ofVersion,
   }),
   output: Responsibility,
@@ -84,7 +84,7 @@ export const reorderResponsibilities = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Put the responsibilities of a node into the given order; every one must be named once.',
+  doc: 'Reorder the responsibilities of a node; name each of them exactly once.',
   input: z.strictObject({ ...nodeId, responsibility_ids: z.array(Id).max(1_000), ...ofVersion }),
   output: z.strictObject({ responsibilities: z.array(Responsibility) }),
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],

@@ -15,10 +15,10 @@ export const listDuties = query({
   name: 'list_duties',
   owner: 'graph',
   tier: 'read',
-  doc: 'List what an actor is responsible for among what you may see: nodes that it owns and responsibilities that it holds, by the name of the node. Archived nodes are left out unless status asks for them.',
+  doc: 'List what an actor is responsible for, as far as you may see it: nodes that it owns and responsibilities that it holds, sorted by node name. Omits archived nodes unless status includes them.',
   input: z.strictObject({ actor_id: Id, status: listOf(NodeStatus).optional(), ...paging }),
   output: page(Duty),
   errors: ['ACTOR_NOT_FOUND'],
   rest: { method: 'GET', path: '/actors/{actor_id}/duties', tag: 'Actors' },
-  mcp: { tool: 'svc_list_duties', title: 'What somebody is responsible for' },
+  mcp: { tool: 'svc_list_duties', title: 'List responsibilities of an actor' },
 });

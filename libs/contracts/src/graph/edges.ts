@@ -29,7 +29,7 @@ export const disconnect = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Remove an edge. The belongs_to of a node to its organization stays; move_node changes it.',
+  doc: 'Remove an edge. The belongs_to edge from a node to its organization cannot be removed; move_node changes it.',
   input: z.strictObject({ edge_id: Id, confirmed: Confirmed }),
   output: changed('edge', Edge),
   errors: ['EDGE_NOT_FOUND', 'ORG_INVARIANT'],
@@ -42,7 +42,7 @@ export const listEdges = query({
   name: 'list_edges',
   owner: 'graph',
   tier: 'read',
-  doc: 'List the edges of a node: outgoing before incoming, by relation, the oldest neighbour first.',
+  doc: 'List the edges of a node: outgoing before incoming, then by relation, oldest neighbour first.',
   input: z.strictObject({
     node_id: Id,
     direction: z.enum(['outgoing', 'incoming']).optional(),

@@ -30,7 +30,7 @@ export const ListedEvent = z.strictObject({
   node_path: z
     .string()
     .nullable()
-    .describe('By which calls may name the node; null when the caller does not see its organization.'),
+    .describe('Path that calls accept in place of the node id; null when the caller does not see its organization.'),
 });
 export type ListedEvent = z.infer<typeof ListedEvent>;
 
@@ -61,7 +61,7 @@ export const listEvents = query({
   name: 'list_events',
   owner: 'graph',
   tier: 'read',
-  doc: 'List events, newest first, of one node or of all nodes you may see. Archived and superseded ones are left out unless status asks for them.',
+  doc: 'List events, newest first, of one node or of all nodes you may see. Omits archived and superseded events unless status includes them.',
   input: z.strictObject({
     node_id: Id.optional(),
     scope: z
@@ -116,7 +116,7 @@ export const resolveEvent = command({
   owner: 'graph',
   tier: 'write',
   idempotent: true,
-  doc: 'Mark an active event as resolved, with an optional word on how.',
+  doc: 'Mark an active event as resolved, with an optional resolution.',
   input: z.strictObject({ ...eventId, resolution: Text.optional(), expected_version: ExpectedVersion }),
   output: GraphEvent,
   errors: ['EVENT_NOT_FOUND', 'CONFLICT'],
@@ -128,11 +128,11 @@ export const supersedeEvent = command({
   name: 'supersede_event',
   owner: 'graph',
   tier: 'write',
-  doc: 'Replace an active or resolved event by a new one; both point to each other.',
+  doc: 'Replace an active or resolved event with a new one; both refer to each other.',
   input: z.strictObject({
     ...eventId,
     content,
-    kind: EventKind.optional().describe('Defaults to the kind of the old one.'),
+    kind: EventKind.optional().describe('Defaults to the kind of the old event.'),
     occurred_at: Timestamp.optional(),
     expected_version: ExpectedVersion,
   }),
@@ -147,7 +147,7 @@ export const archiveEvent = command({
   owner: 'graph',
   tier: 'write',
   idempotent: true,
-  doc: 'Take an event out of the timeline; it stays readable by status.',
+  doc: 'Archive an event: lists omit it unless status includes archived events.',
   input: z.strictObject({ ...eventId, expected_version: ExpectedVersion }),
   output: GraphEvent,
   errors: ['EVENT_NOT_FOUND', 'CONFLICT'],

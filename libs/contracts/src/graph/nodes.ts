@@ -33,7 +33,7 @@ const summary = {
   version: z
     .int()
     .describe(
-      'Grows with each stored change of the fields, the sharing and what the node carries; edges and events leave it.',
+      'Increases with each change of the fields, the sharing, the responsibilities and the links; edges and events do not change it.',
     ),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -54,10 +54,10 @@ export type NodeEdge = z.infer<typeof NodeEdge>;
 
 /** How a node is shared, as any reader of it may know. */
 export const AccessSummary = z.strictObject({
-  mode: Visibility.describe('The strictest of what applies.'),
+  mode: Visibility.describe('The strictest setting that applies.'),
   inherited: z.boolean().describe('True when the node has no setting of its own.'),
   from: z.array(NodeRef).describe('The nodes whose sharing applies; empty when open to everyone.'),
-  level: AccessLevel.describe('What the caller may do here, before the scope of the credential.'),
+  level: AccessLevel.describe('What the caller may do on the node, not limited by the scope of the credential.'),
 });
 
 /** A tracked file in the answer of its node; list_files tells all of it. */
@@ -76,7 +76,7 @@ export const Node = z.strictObject({
   ...summary,
   description: z.string(),
   goal: z.string(),
-  sync_key: z.string().describe('Anchors the folder layout; never changes.'),
+  sync_key: z.string().describe('Name of the node in paths; never changes.'),
   health_report: HealthReport.nullable(),
   responsibilities: z.array(Responsibility).describe('In their order.'),
   data_sources: z.array(Link),
@@ -85,19 +85,19 @@ export const Node = z.strictObject({
     items: z.array(NodeEdge),
     complete: z
       .boolean()
-      .describe(`False when a direction has more than ${LIMITS.nodeEdges} edges; list_edges gives all.`),
+      .describe(`False when a direction has more than ${LIMITS.nodeEdges} edges; list_edges returns all.`),
   }),
-  recent_events: z.array(GraphEvent).describe(`The newest ${LIMITS.nodeEvents}; list_events gives all.`),
+  recent_events: z.array(GraphEvent).describe(`The newest ${LIMITS.nodeEvents}; list_events returns all.`),
   access: AccessSummary,
   files: z.strictObject({
-    items: z.array(NodeFile).describe(`The newest ${LIMITS.nodeFiles}; list_files gives all.`),
+    items: z.array(NodeFile).describe(`The newest ${LIMITS.nodeFiles}; list_files returns all.`),
     complete: z.boolean(),
   }),
   local_path: z
     .string()
     .nullable()
     .describe(
-      'Folder of the node on the device that answers; null without one, to others than the person of the device and callers with manage, and in an answer that no device passed on.',
+      'Folder of the node on this device; null without one, for callers other than the person of the device and those with manage, and in answers that do not come through a device.',
     ),
 });
 export type Node = z.infer<typeof Node>;
@@ -109,8 +109,8 @@ const editable = {
   goal: Text,
   lifecycle: Lifecycle,
   health: Health,
-  health_note: Text.nullable().describe('Explains the health; a new health without a note drops the former one.'),
-  owner_id: Id.nullable().describe('Actor that owns the node; null for nobody.'),
+  health_note: Text.nullable().describe('Explains the health; a new health without a note clears the previous note.'),
+  owner_id: Id.nullable().describe('Actor that owns the node; null for no owner.'),
 };
 const tag = 'Nodes';
 
@@ -118,11 +118,11 @@ export const createNode = command({
   name: 'create_node',
   owner: 'graph',
   tier: 'manage',
-  doc: 'Create a node. Everything but an organization needs organization_id; parent_ids are further nodes that it belongs to.',
+  doc: 'Create a node. Every type except organization needs organization_id; parent_ids are further nodes that it belongs to.',
   input: z.strictObject({
     type: NodeType,
     name: Name,
-    organization_id: Id.optional().describe('The organization; required unless the node is one.'),
+    organization_id: Id.optional().describe('The organization; required unless the node is an organization.'),
     parent_ids: z
       .array(Id)
       .max(20)
@@ -130,12 +130,12 @@ export const createNode = command({
       .describe('Projects, processes, areas or principles that the node belongs to.'),
     description: Text.default(''),
     goal: Text.default(''),
-    lifecycle: Lifecycle.optional().describe('Defaults to the first value of the type.'),
+    lifecycle: Lifecycle.optional().describe('Defaults to the first lifecycle value of the type.'),
     health: Health.optional(),
     owner_id: Id.nullable().default(null),
     visibility: Visibility.nullable()
       .default(null)
-      .describe('Own sharing from the start; `group` starts with no recipients. Null inherits.'),
+      .describe('Initial sharing; `group` starts with no recipients. Null inherits.'),
   }),
   output: Node,
   errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'ORG_INVARIANT', 'LIFECYCLE_INVALID'],
@@ -163,7 +163,7 @@ export const listNodes = query({
   name: 'list_nodes',
   owner: 'graph',
   tier: 'read',
-  doc: 'List nodes by name with filters. Archived nodes are left out unless status or lifecycle asks for them.',
+  doc: 'List nodes by name with filters. Omits archived nodes unless status or lifecycle includes them.',
   input: z.strictObject({
     scope: z
       .enum(['session', 'global'])
@@ -178,7 +178,7 @@ export const listNodes = query({
     organization_id: Id.optional(),
     owner_id: Id.optional(),
     parent_id: Id.optional().describe('Only nodes that belong to this node directly.'),
-    query: Query.optional().describe('Part of the name; case and diacritics are folded.'),
+    query: Query.optional().describe('Part of the name; ignores case and diacritics.'),
     order: z.enum(['name', 'created', 'updated']).default('name').describe('created and updated: newest first.'),
     ...paging,
   }),
@@ -193,7 +193,7 @@ export const updateNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Change fields of a node. Renaming never moves its folder. Changing the owner of a restricted node can widen access and then asks for confirmation.',
+  doc: 'Change fields of a node. Renaming never moves its folder. Changing the owner of a restricted node can widen access and then needs confirmation.',
   input: z.strictObject({
     ...nodeId,
     ...z.object(editable).partial().shape,
@@ -211,7 +211,7 @@ export const archiveNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Archive a node. Everything of it is kept, and restore_node brings its former lifecycle back. A project that is done stays done.',
+  doc: 'Archive a node. All its data is kept, and restore_node restores its previous lifecycle. A project that is done stays done.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
   output: Node,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
@@ -224,7 +224,7 @@ export const restoreNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Bring an archived node back to the lifecycle it had before.',
+  doc: 'Restore an archived node with its previous lifecycle.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
   output: Node,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
@@ -243,10 +243,12 @@ export const PurgePreview = z.strictObject({
   sessions: z.int().describe('Sessions of agents on the node, with their logs.'),
   access_requests: z
     .int()
-    .describe('Those that were approved or refused; a pending one does not tell its asker that the node went.'),
+    .describe(
+      'Approved and refused requests; a pending request stays, so that it does not reveal that the node is gone.',
+    ),
   blockers: z
     .array(z.strictObject({ reason: z.enum(['has_members']), count: z.int() }))
-    .describe('What must go first: an organization with members cannot be purged.'),
+    .describe('What to remove first: an organization with members cannot be purged.'),
 });
 
 export const purgeNode = command({
@@ -254,7 +256,7 @@ export const purgeNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Remove a node for good. The first call answers what would go; confirmed: true removes it. Removing a restricted parent can widen access to its children, which the preview shows.',
+  doc: 'Permanently remove a node. The first call returns a preview; confirmed: true removes it. Removing a restricted parent can widen access to its children, which the preview shows.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion, confirmed: Confirmed }),
   output: changed('removes', PurgePreview),
   errors: ['NODE_NOT_FOUND', 'IN_USE', 'CONFLICT'],
@@ -268,17 +270,17 @@ export const moveNode = command({
   owner: 'graph',
   tier: 'manage',
   idempotent: true,
-  doc: 'Move a node to another organization; its other edges stay. The first call answers which nodes move and who gains and loses access; confirmed: true carries it out.',
+  doc: 'Move a node to another organization; its other edges stay. The first call returns which nodes move and who gains and loses access; confirmed: true applies it.',
   input: z.strictObject({
     ...nodeId,
     organization_id: Id,
-    with_descendants: z.boolean().default(true).describe('Move what belongs to the node as well.'),
+    with_descendants: z.boolean().default(true).describe('Also move the nodes that belong to it.'),
     expected_version: ExpectedVersion,
     confirmed: Confirmed,
   }),
   output: z.strictObject({
     ...changed('node', Node).shape,
-    moves: z.array(NodeRef).describe('The nodes that move, at most 500 of them.'),
+    moves: z.array(NodeRef).describe('The nodes that move, at most 500.'),
     move_count: z.int(),
   }),
   errors: ['NODE_NOT_FOUND', 'ORG_INVARIANT', 'CONFLICT'],

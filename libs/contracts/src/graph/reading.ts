@@ -18,13 +18,15 @@ export type HitKind = z.infer<typeof HitKind>;
 /** A match of the search. `snippet` marks matched words with « and ». */
 export const SearchHit = z.strictObject({
   kind: HitKind,
-  node: NodeRef.nullable().describe('The node that was found, or that carries what was found; null for an actor.'),
-  item_id: Id.nullable().describe('Id of what was found; null when that is the node.'),
+  node: NodeRef.nullable().describe('The matching node, or the node of the matching item; null for an actor.'),
+  item_id: Id.nullable().describe('Id of the matching item; null when the node itself matches.'),
   matched: z
     .enum(['name', 'text'])
-    .describe('name: of the node, actor, source, tool or file; text: description, goal, event or responsibility.'),
+    .describe(
+      'name: the name of a node, actor, data source, tool or file matches; text: a description, goal, event or responsibility.',
+    ),
   snippet: z.string(),
-  holders: z.array(ActorRef).optional().describe('Of a responsibility: who answers for it.'),
+  holders: z.array(ActorRef).optional().describe('Actors who hold the responsibility; only for a responsibility.'),
   score: z.number().describe('Higher is better; comparable within one answer.'),
 });
 
@@ -32,10 +34,10 @@ export const search = query({
   name: 'search',
   owner: 'graph',
   tier: 'read',
-  doc: 'Search everything you may see, best first: by name or part of it nodes, people and automations, data sources, tools and files; by whole words (the last one also by its beginning) descriptions, goals, events and responsibilities, the latter also by who holds them. Case and diacritics are folded; "quotes" make a phrase, OR an alternative, a leading - an exclusion. Superseded and archived events are left out.',
+  doc: 'Search everything you may see, best match first. Names of nodes, actors, data sources, tools and files match by any part; descriptions, goals, events and responsibilities by whole words (the last word also by its beginning), responsibilities also by their holders. Ignores case and diacritics; "quotes" search for a phrase, OR for either term, a leading - excludes a word. Omits superseded and archived events.',
   input: z.strictObject({
     query: Query.trim().min(1, 'must not be empty'),
-    type: listOf(NodeType).optional().describe('Only these nodes and what they carry.'),
+    type: listOf(NodeType).optional().describe('Only nodes of these types and their items.'),
     organization_id: Id.optional(),
     include: listOf(HitKind).optional(),
     ...paging,
@@ -50,13 +52,11 @@ export const ContextNode = z.strictObject({
   ...NodeRef.shape,
   lifecycle: Lifecycle,
   health: Health.nullable(),
-  health_note: z.string().nullable().describe('Why it is not on_track; the beginning of a long note.'),
-  depth: z.int().describe('Steps from the node asked for.'),
+  health_note: z.string().nullable().describe('Why the health is not on_track; a long note is cut.'),
+  depth: z.int().describe('Steps from the requested node.'),
   via: z
     .array(z.strictObject({ from: Id, relation: Relation, direction: z.enum(['outgoing', 'incoming']) }))
-    .describe(
-      'Edges that join it to nodes one step nearer; outgoing: the edge leads from the nearer node to this one.',
-    ),
+    .describe('Edges to nodes one step nearer; outgoing: the edge leads from the nearer node to this one.'),
   owner: z.string().nullable(),
 });
 
@@ -68,7 +68,7 @@ export const ContextDetails = z.strictObject({
   responsibilities: z.array(Responsibility),
   data_sources: z.array(Link),
   tools: z.array(Link),
-  recent_events: z.array(GraphEvent).describe('The newest three.'),
+  recent_events: z.array(GraphEvent).describe('The three newest.'),
 });
 
 /** Parts of the node itself that can be shortened for size. */
@@ -85,37 +85,39 @@ export const CONTEXT_PARTS = [
 
 export const Context = z.strictObject({
   depth: z.int(),
-  estimated_tokens: z.int().describe('Of this answer as JSON, within a tenth of what models count.'),
-  complete: z.boolean().describe('False when anything was left out.'),
+  estimated_tokens: z.int().describe('Size of this answer as JSON, within 10% of what models count.'),
+  complete: z.boolean().describe('False when anything was omitted.'),
   left_out: z.strictObject({
-    nodes: z.int().describe('Visible nodes within the depth that were found and are not shown.'),
-    types: z.partialRecord(NodeType, z.int()).describe('How many of them are of which type.'),
+    nodes: z.int().describe('Visible nodes within the depth that are not shown.'),
+    types: z.partialRecord(NodeType, z.int()).describe('Their number by type.'),
     more_nodes: z
       .boolean()
-      .describe('True when there can be still more than were counted: beyond hubs, or farther away.'),
+      .describe('True when there may be more than were counted: behind nodes with many neighbours, or further away.'),
     hubs: z
       .array(z.string())
       .describe(
-        'References of nodes with more neighbours than were looked at, the nearest five of them; list_edges gives all neighbours.',
+        'References of the nearest five nodes with more neighbours than were read; list_edges returns all neighbours.',
       ),
-    details: z.int().describe('Nodes of the outline without details.'),
+    details: z.int().describe('Number of nodes in the outline without details.'),
     node: z
       .array(z.enum(CONTEXT_PARTS))
-      .describe('Parts of the node itself that are shortened; get_node gives them whole.'),
-    how_to_get: z.string().describe('What to call for the rest; empty when nothing is left out.'),
+      .describe('Parts of the node itself that are shortened; get_node returns them in full.'),
+    how_to_get: z.string().describe('What to call for the rest; empty when nothing is omitted.'),
   }),
   outline: z
     .array(z.string())
     .describe(
-      'The surroundings, nearest first, a line for each node: reference, name, lifecycle, health with its note unless on_track, edges, owner. >applies: an edge from the node asked for to this one; <applies: the reverse; behind it the nearer node, when that is another one. A reference stands for node_id in a call. Empty in the form of records.',
+      'The surroundings, nearest first, one line for each node: reference, name, lifecycle, health with its note unless on_track, edges, owner. >applies: an edge from the requested node to this one; <applies: the reverse; followed by the nearer node if that is not the requested one. Calls accept a reference as node_id. Empty in the form of records.',
     ),
   nodes: z.array(ContextNode).describe('The outline as records; empty in the form of lines.'),
   responsibilities: z
     .array(z.string())
     .optional()
-    .describe('Those of the node with who holds them, a line for each, where there is no room for them as records.'),
-  node: Node.describe('The node asked for, whole unless left_out.node says otherwise.'),
-  details: z.array(ContextDetails).describe('Of the nodes in the outline, nearest first, as far as max_tokens allows.'),
+    .describe('Responsibilities of the node with their holders, one line each, when there is no room for records.'),
+  node: Node.describe('The requested node, in full unless left_out.node lists shortened parts.'),
+  details: z
+    .array(ContextDetails)
+    .describe('Details of the nodes in the outline, nearest first, as far as max_tokens allows.'),
 });
 
 export const getContext = query({
@@ -131,7 +133,9 @@ export const getContext = query({
     form: z
       .enum(['lines', 'records'])
       .optional()
-      .describe('Of the outline: lines, or records with ids, which cost more. Default: lines on MCP, records on REST.'),
+      .describe(
+        'Form of the outline: lines, or records with ids, which cost more. Default: lines on MCP, records on REST.',
+      ),
     max_tokens: MaxTokens,
   }),
   output: Context,
@@ -145,11 +149,13 @@ export const getContext = query({
  * (source row, target row, index into `relations`) in one flat array.
  */
 export const Snapshot = z.strictObject({
-  token: z.string().describe('Send as `since` to get what changed.'),
+  token: z.string().describe('Send it as `since` to get only what changed.'),
   full: z
     .boolean()
-    .describe('True: the whole graph. False: `nodes` are the added or changed ones and `removed` tells the rest.'),
-  types: z.array(NodeType).describe('Names of the codes in nodes.type.'),
+    .describe(
+      'True: the whole graph. False: `nodes` are the added and changed nodes, and `removed` lists the removed ones.',
+    ),
+  types: z.array(NodeType).describe('Names that the codes in nodes.type stand for.'),
   lifecycles: z.array(Lifecycle),
   relations: z.array(Relation),
   nodes: z.strictObject({
@@ -166,14 +172,14 @@ export const Snapshot = z.strictObject({
   edges: z.array(z.int()).describe('Full answer: triples of source row, target row, relation.'),
   edges_added: z.array(z.tuple([Id, Id, z.int()])).describe('Delta: source id, target id, relation.'),
   edges_removed: z.array(z.tuple([Id, Id, z.int()])),
-  removed: z.array(Id).describe('Delta: nodes that are gone or no longer visible.'),
+  removed: z.array(Id).describe('Delta: nodes that were removed or are no longer visible.'),
 });
 
 export const getSnapshot = query({
   name: 'get_snapshot',
   owner: 'graph',
   tier: 'read',
-  doc: 'Read the whole visible graph as compact columns, or what changed since a token. An unknown or aged token gets the whole.',
+  doc: 'Read the whole visible graph as compact columns, or what changed since a token. An unknown or expired token returns the whole graph.',
   input: z.strictObject({
     include_archived: z.boolean().default(true),
     since: z.string().max(200).optional(),
@@ -181,7 +187,7 @@ export const getSnapshot = query({
       .string()
       .max(200)
       .optional()
-      .describe('On REST the If-None-Match header; an unchanged graph answers 304.'),
+      .describe('On REST the If-None-Match header; an unchanged graph returns 304.'),
   }),
   output: z.union([Snapshot, z.strictObject({ token: z.string(), unchanged: z.literal(true) })]),
   timeoutMs: 30_000,
@@ -193,7 +199,7 @@ export const setPositions = command({
   owner: 'graph',
   tier: 'write',
   idempotent: true,
-  doc: 'Remember where nodes are drawn, for everybody. Ids of unknown and invisible nodes are skipped; names and paths of such are refused, all together.',
+  doc: 'Save where nodes are drawn, for all users. Ids of unknown and invisible nodes are skipped; a call with their names or paths is refused.',
   input: z.strictObject({
     positions: z
       .array(z.strictObject({ node_id: Id, x: Coordinate, y: Coordinate }))
@@ -209,8 +215,8 @@ const AttentionNode = z.strictObject({
   node: NodeRef,
   lifecycle: Lifecycle,
   health: Health.nullable(),
-  note: z.string().nullable().describe('What was noted with the health of a project.'),
-  since: Timestamp.describe('When it came to this lifecycle or health.'),
+  note: z.string().nullable().describe('Note on the health of a project.'),
+  since: Timestamp.describe('When it got this lifecycle or health.'),
 });
 
 /** A move or delete of a file that failed half-way. */
@@ -221,7 +227,7 @@ const StuckOperation = z.strictObject({
   kind: z.enum(['move', 'delete']),
   path: z.string().describe('Where the file was, within its node.'),
   to_path: z.string().nullable().describe('Where a move leads to.'),
-  message: z.string().describe('Why it failed last.'),
+  message: z.string().describe('Reason of the last failure.'),
   attempts: z.int(),
   since: Timestamp,
 });
@@ -229,18 +235,18 @@ const StuckOperation = z.strictObject({
 /** The same data give the same overview: it holds no time of its own and nothing that was made up. */
 export const Overview = z.strictObject({
   attention: z.strictObject({
-    processes: z.array(AttentionNode).describe('At risk or broken, the last changed first.'),
-    areas: z.array(AttentionNode).describe('Needing attention, the last changed first.'),
-    projects: z.array(AttentionNode).describe('Active ones whose health is not on_track, the last changed first.'),
+    processes: z.array(AttentionNode).describe('At risk or broken, last changed first.'),
+    areas: z.array(AttentionNode).describe('Areas that need attention, last changed first.'),
+    projects: z.array(AttentionNode).describe('Active projects whose health is not on_track, last changed first.'),
     access_requests: z
       .array(AccessRequest)
-      .describe('Pending, for existing nodes, newest first; filled for manage only.'),
+      .describe('Pending requests for existing nodes, newest first; empty without manage.'),
     stuck_operations: z
       .array(StuckOperation)
-      .describe('Moves and deletes of files that failed half-way and are tried again, newest first.'),
+      .describe('Moves and deletes of files that were interrupted and are retried, newest first.'),
     complete: z
       .boolean()
-      .describe('False when a list here shows the first 200 of more; list_nodes and list_access_requests give all.'),
+      .describe('False when a list here is cut at 200; list_nodes and list_access_requests return all.'),
   }),
   recent_activity: z
     .array(z.strictObject({ at: Timestamp, node: NodeRef, event: GraphEvent }))
@@ -249,7 +255,7 @@ export const Overview = z.strictObject({
     .array(
       z.strictObject({
         ...NodeSummary.shape,
-        created_by: z.string().nullable().describe('Name of the user; null when made by the system.'),
+        created_by: z.string().nullable().describe('Name of the user; null when the system created it.'),
         by_agent: z.boolean().describe('Created through MCP or by a runner rather than by a person.'),
       }),
     )
@@ -303,7 +309,7 @@ export const suggestNodes = query({
   name: 'suggest_nodes',
   owner: 'graph',
   tier: 'read',
-  doc: 'Suggest visible nodes whose name contains the text, best first.',
+  doc: 'Suggest visible nodes whose name contains the text, best match first.',
   input: z.strictObject({ text: Query, limit: z.int().min(1).max(100).default(20) }),
   output: z.strictObject({ items: z.array(NodeRef), total: z.int() }),
   rest: { method: 'GET', path: '/nodes:suggest', tag },

@@ -18,7 +18,7 @@ export const Token = z.strictObject({
   last_used_at: Timestamp.nullable().describe('To the minute.'),
   revoked_at: Timestamp.nullable(),
   made_by: Id.nullable().describe(
-    'The token that made it, with which it ends. Null without one, and where you do not see that.',
+    'The token that created it and whose end ends it. Null without one, and when you may not see it.',
   ),
 });
 export type Token = z.infer<typeof Token>;
@@ -29,7 +29,7 @@ export const createToken = command({
   name: 'create_token',
   owner: 'identity',
   tier: 'read',
-  doc: `Create a token for yourself, or with manage for another user. It never goes beyond your own scope (FORBIDDEN) or what the user may have (VALIDATION_FAILED). It ends with the token that you call with, and no later (VALIDATION_FAILED); one that you make signed in through the identity provider stands on its own. A user has at most ${LIMITS.tokensPerUser} that work (CONFLICT). The secret is in this answer and nowhere else.`,
+  doc: `Create a token for yourself, or with manage for another user. Its scope cannot exceed your own (FORBIDDEN) or that of the user (VALIDATION_FAILED). It ends together with the token that you call with, and cannot expire later (VALIDATION_FAILED); a token created after a sign-in through the identity provider is independent. A user has at most ${LIMITS.tokensPerUser} valid tokens (CONFLICT). The secret is returned only here.`,
   input: z.strictObject({
     label: Name,
     scope: Scope,
@@ -40,7 +40,7 @@ export const createToken = command({
       .min(1)
       .max(LIMITS.tokenDaysMax)
       .optional()
-      .describe(`${LIMITS.tokenDaysDefault} unless told, or less where the token that you call with ends before.`),
+      .describe(`Default ${LIMITS.tokenDaysDefault}, or fewer when the token that you call with ends earlier.`),
   }),
   output: z.strictObject({ token: Token, secret: z.string().describe('svc_pat_… or svc_dev_…, shown once.') }),
   errors: ['USER_NOT_FOUND', 'CONFLICT'],
@@ -50,7 +50,7 @@ export const listTokens = query({
   name: 'list_tokens',
   owner: 'identity',
   tier: 'read',
-  doc: 'List the token that you call with and those made with it, or signed in through the identity provider all of yours; with manage all of a user or of everybody. Newest first.',
+  doc: 'List the token that you call with and those created with it; after a sign-in through the identity provider, all of yours; with manage, all of a user or of all users. Newest first.',
   input: z.strictObject({
     user_id: Id.optional(),
     everybody: z.boolean().default(false),
@@ -66,7 +66,7 @@ export const revokeToken = command({
   owner: 'identity',
   tier: 'read',
   idempotent: true,
-  doc: "Revoke a token that list_tokens shows you, or with manage anybody's. All that were made with it end too, and their open connections within a second. The workspace's own is rotated instead (TOKEN_NOT_REVOCABLE).",
+  doc: "Revoke a token that list_tokens shows you, or with manage any token. All tokens created with it end too, and their open connections within a second. The workspace's own token cannot be revoked, only rotated (TOKEN_NOT_REVOCABLE).",
   input: z.strictObject({ token_id: Id }),
   output: Done,
   errors: ['TOKEN_NOT_FOUND', 'TOKEN_NOT_REVOCABLE'],
@@ -76,7 +76,7 @@ export const rotateToken = command({
   name: 'rotate_token',
   owner: 'identity',
   tier: 'read',
-  doc: "Make the successor of the token that you call with: same user, kind, label and scope. Both work until complete_rotation is called with the successor, so store that first; a successor made before and not completed ends. It ends when the old one would have; the workspace's own and the first administrator's get their whole time anew. A JWT has no successor (CONFLICT). The secret is in this answer and nowhere else.",
+  doc: 'Create the successor of the token that you call with: same user, kind, label and scope. Both work until you call complete_rotation with the successor, so store it first; an earlier successor that was not completed ends. The successor expires when the old token would have; the tokens of the workspace and of the first administrator get their full lifetime again. A JWT has no successor (CONFLICT). The secret is returned only here.',
   input: z.strictObject({}),
   output: z.strictObject({ token: Token, secret: z.string().describe('svc_pat_… or svc_dev_…, shown once.') }),
   errors: ['CONFLICT'],
@@ -87,7 +87,7 @@ export const completeRotation = command({
   owner: 'identity',
   tier: 'read',
   idempotent: true,
-  doc: 'End the token whose successor you call with; what was made with it goes on with the successor. Its open connections end within a second.',
+  doc: 'End the token whose successor you call with; tokens created with it continue under the successor. Its open connections end within a second.',
   input: z.strictObject({}),
   output: Done,
   rest: { method: 'POST', path: '/tokens/rotate/complete', tag },
@@ -101,12 +101,12 @@ export const OidcCredential = z.strictObject({
   issuer: ClaimText.min(1),
   subject: ClaimText.min(1),
   name: z.string(),
-  email: Email.optional().describe('Left out when the provider tells none, or one that it has not verified.'),
+  email: Email.optional().describe('Omitted when the provider sends none, or one that it has not verified.'),
   handle: Name.optional().describe('preferred_username.'),
   groups: z.array(z.string()).max(1_000),
-  scope: Scope.describe('The highest scope that the groups claim stands for, as the edge is configured.'),
+  scope: Scope.describe('The highest scope that the groups claim gives, by the configuration of the edge.'),
   issued_at: Timestamp.optional().describe(
-    'When the provider said so. Claims that are older than the last ones change nothing and give no more than those.',
+    'When the provider issued the claims. Claims older than the last ones change nothing and give no more than those.',
   ),
   expires_at: Timestamp,
 });
@@ -117,7 +117,7 @@ export const authenticate = query({
   name: 'authenticate',
   owner: 'identity',
   tier: 'internal',
-  doc: "Verify a presented credential and answer who it belongs to. The scope is the weakest of the credential's and the user's.",
+  doc: "Verify a presented credential and return its user. The scope is the weaker of the credential's and the user's.",
   input: z.strictObject({
     credential: z.union([
       z.strictObject({

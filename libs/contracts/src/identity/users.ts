@@ -9,10 +9,10 @@ export const User = z.strictObject({
   name: z.string(),
   external_id: z.string().nullable().describe('`issuer|subject` of an identity provider.'),
   email: z.string().nullable(),
-  handle: z.string().nullable().describe('What the person is called where they sign in, such as thockin.'),
-  max_scope: Scope.describe('No credential of this user goes beyond it.'),
+  handle: z.string().nullable().describe("The person's user name at the identity provider, such as thockin."),
+  max_scope: Scope.describe('Upper limit for the credentials of this user.'),
   claim_scope: Scope.nullable().describe(
-    "What the identity provider's groups allowed at the last sign-in; no credential goes beyond it either. Null for users without a provider.",
+    "Scope that the identity provider's groups gave at the last sign-in; also an upper limit for credentials. Null for users without a provider.",
   ),
   disabled: z.boolean(),
   groups: z.array(z.strictObject({ id: Id, name: z.string() })),
@@ -36,15 +36,13 @@ export type Group = z.infer<typeof Group>;
 const tag = 'Users and groups';
 /** By which a user can be named where nobody else has it. The provider's word replaces them at the next sign-in. */
 const called = { email: Email.nullable(), handle: Name.nullable() };
-const partOf = Query.optional().describe(
-  'Part of the name, e-mail, handle or claim, or of the identity at the provider.',
-);
+const partOf = Query.optional().describe('Part of the name, e-mail, handle, claim or identity at the provider.');
 
 export const whoami = query({
   name: 'whoami',
   owner: 'identity',
   tier: 'read',
-  doc: 'Read who you are and what this credential may do.',
+  doc: 'Return who you are and what this credential may do.',
   input: z.strictObject({}),
   output: z.strictObject({ user: User, scope: Scope, credential_id: z.string().nullable() }),
   rest: { method: 'GET', path: '/me', tag },
@@ -55,7 +53,7 @@ export const createUser = command({
   name: 'create_user',
   owner: 'identity',
   tier: 'manage',
-  doc: 'Create a user. The name, e-mail or handle that nobody else has will do in place of the id. Credentials are made with create_token, or come from the identity provider.',
+  doc: 'Create a user. Calls accept a unique name, e-mail or handle in place of the id. Credentials are created with create_token, or come from the identity provider.',
   input: z.strictObject({
     name: Name,
     external_id: plainText(500).nullable().default(null),
@@ -92,7 +90,7 @@ export const updateUser = command({
   owner: 'identity',
   tier: 'manage',
   idempotent: true,
-  doc: 'Change a user. E-mail and handle follow the identity provider where it tells them. Disabling one ends every connection of theirs within a second. The last user who can manage cannot be lowered or disabled.',
+  doc: 'Change a user. E-mail and handle follow the identity provider when it sends them. Disabling a user ends all their connections within a second. The last user with manage cannot be lowered or disabled.',
   input: z.strictObject({
     user_id: Id,
     name: Name.optional(),
@@ -147,7 +145,7 @@ export const deleteGroup = command({
   owner: 'identity',
   tier: 'manage',
   idempotent: true,
-  doc: 'Delete a group; it leaves every sharing list. The first call answers who loses access; confirmed: true deletes it.',
+  doc: 'Delete a group and remove it from every sharing list. The first call returns who loses access; confirmed: true deletes it.',
   input: z.strictObject({ group_id: Id, confirmed: Confirmed }),
   output: changed('group', Group),
   errors: ['GROUP_NOT_FOUND'],
@@ -170,7 +168,7 @@ export const changeGroupMembers = command({
   owner: 'identity',
   tier: 'manage',
   idempotent: true,
-  doc: 'Add and remove members. What widens access answers a preview and waits for confirmed: true; a removal takes effect within a second.',
+  doc: 'Add and remove members. A change that widens access returns a preview and needs confirmed: true; a removal takes effect within a second.',
   input: z.strictObject({
     group_id: Id,
     add: z.array(Id).max(1_000).default([]),

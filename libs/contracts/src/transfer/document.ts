@@ -48,7 +48,9 @@ export const DocumentNode = z.strictObject({
   name: Name,
   description: Text.optional(),
   goal: Text.optional(),
-  organization: Key.nullable().optional().describe('Key of the organization; required unless the node is one.'),
+  organization: Key.nullable()
+    .optional()
+    .describe('Key of the organization; required unless the node is an organization.'),
   lifecycle: Lifecycle.optional(),
   lifecycle_before_archive: Lifecycle.nullable().optional(),
   health: Health.optional(),
@@ -68,11 +70,11 @@ export const DocumentNode = z.strictObject({
     .optional(),
   data_sources: z.array(DocumentLink).optional(),
   tools: z.array(DocumentLink).optional(),
-  folder: plainText(1_000).optional().describe('Folder of its files beside the document; for people, not read.'),
+  folder: plainText(1_000).optional().describe('Folder of its files beside the document; informative, not read.'),
   sync_key: z
     .string()
     .max(100)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be words of a-z and 0-9 joined by -')
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must consist of a-z and 0-9, with - between words')
     .optional(),
   sharing: z
     .strictObject({
@@ -83,7 +85,7 @@ export const DocumentNode = z.strictObject({
     })
     .nullable()
     .optional()
-    .describe('Own sharing; null inherits, absent leaves an existing node as it is.'),
+    .describe('Own sharing; null inherits, a missing field does not change an existing node.'),
   position: z.tuple([Coordinate, Coordinate]).nullable().optional(),
   membership: z
     .strictObject({ id: Id, created_by: Key.nullable(), created_at: Timestamp })
@@ -103,7 +105,7 @@ export const DocumentEdge = z.strictObject({
 });
 
 export const DocumentEvent = z.strictObject({
-  key: Key.optional().describe('Without one, equal events are one.'),
+  key: Key.optional().describe('Events without a key are one event when they are equal.'),
   node: Key,
   kind: EventKind,
   content: Text.min(1, 'must not be empty'),
@@ -196,7 +198,7 @@ export const GraphDocument = z.strictObject({
   groups: z.array(DocumentGroup).default([]),
   actors: z.array(DocumentActor).default([]),
   nodes: z.array(DocumentNode),
-  edges: z.array(DocumentEdge).default([]).describe('All edges but those to the organizations.'),
+  edges: z.array(DocumentEdge).default([]).describe('All edges except those to the organizations.'),
   events: z.array(DocumentEvent).default([]),
   files: z.array(DocumentFile).default([]).describe('Tracked files, without their bytes.'),
   access_requests: z.array(DocumentAccessRequest).default([]),

@@ -7,10 +7,8 @@ import { GraphDocument } from './document.js';
 const tag = 'Import and export';
 
 export const ImportReport = z.strictObject({
-  applied: z.boolean().describe('False for a dry run, and when the import waits for confirmed: true.'),
-  preview: AccessPreview.nullable().describe(
-    'Who gains or loses access to nodes that exist already; null when nobody does.',
-  ),
+  applied: z.boolean().describe('False for a dry run, and when the import needs confirmed: true.'),
+  preview: AccessPreview.nullable().describe('Who gains or loses access to existing nodes; null when nobody does.'),
   created: z.record(z.string(), z.int()).describe('New records by kind.'),
   updated: z.record(z.string(), z.int()),
   unchanged: z.record(z.string(), z.int()),
@@ -21,7 +19,7 @@ export const putImportPart = command({
   owner: 'graph',
   tier: 'internal',
   idempotent: true,
-  doc: 'Keep one part of an import document until the import runs; forgotten after an hour.',
+  doc: 'Store one part of an import document until the import runs; it is deleted after an hour.',
   input: z.strictObject({
     upload_id: Id,
     index: z.int().min(0).max(10_000),
@@ -35,7 +33,7 @@ export const runImport = command({
   owner: 'graph',
   tier: 'internal',
   idempotent: true,
-  doc: 'Validate the uploaded document wholly, then apply it in one transaction.',
+  doc: 'Validate the whole uploaded document, then apply it in one transaction.',
   input: z.strictObject({
     upload_id: Id,
     parts: z.int().min(1),
@@ -51,7 +49,7 @@ export const listImports = query({
   name: 'list_imports',
   owner: 'graph',
   tier: 'manage',
-  doc: 'List the imports that are running, with how far they are. One that waits for its turn is not among them.',
+  doc: 'List the running imports with their progress. Omits imports that wait for their turn.',
   input: z.strictObject({}),
   output: z.strictObject({
     items: z.array(

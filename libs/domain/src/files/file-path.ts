@@ -31,9 +31,9 @@ export function segmentProblem(segment: string): string | null {
 
 /** Why a device that runs Windows could not hold a name; null when it can. Names made through the product keep to it. */
 export function portabilityProblem(segment: string): string | null {
-  if (WINDOWS_CHARACTERS.test(segment)) return 'has one of the characters < > : " | ? * that Windows cannot hold';
+  if (WINDOWS_CHARACTERS.test(segment)) return 'has one of the characters < > : " | ? *, which Windows does not allow';
   if (WINDOWS_NAMES.test(segment)) return `has the segment "${segment}", which Windows reserves`;
-  if (/[. ]$/.test(segment)) return 'has a segment that ends with a dot or a space, which Windows cannot hold';
+  if (/[. ]$/.test(segment)) return 'has a segment that ends with a dot or a space, which Windows does not allow';
   return null;
 }
 

@@ -43,7 +43,7 @@ const MAX_PORT = 65_535;
 
 /** A port to listen on for HTTP, or 0 for any free one. */
 export function httpPort(): Kind<number> {
-  return kind('a port from 0 to 65535 that HTTP clients call (they refuse 4190, 6000 and others)', (value) => {
+  return kind('a port from 0 to 65535 that HTTP clients accept (they refuse 4190, 6000 and others)', (value) => {
     const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
     return port <= MAX_PORT && !UNCALLED_PORTS.has(port) ? port : undefined;
   });

@@ -64,7 +64,7 @@ describe('reading the environment', () => {
       problemsOf('device-agent', { SVC_PORT: '99999', SVC_WATCH_MIRRORS: 'maybe', SVC_ALLOWED_ORIGINS: 'example.org' }),
     ).toEqual([
       'SVC_WATCH_MIRRORS: must be true or false',
-      'SVC_PORT: must be a port from 0 to 65535 that HTTP clients call (they refuse 4190, 6000 and others)',
+      'SVC_PORT: must be a port from 0 to 65535 that HTTP clients accept (they refuse 4190, 6000 and others)',
       'SVC_ALLOWED_ORIGINS: must be web origins such as https://graph.example.org, separated by commas',
     ]);
   });
@@ -98,13 +98,13 @@ describe('reading the environment', () => {
 describe('unknown variables', () => {
   it('only warn on a workstation, with the nearest name [config.unknown.reported, config.unknown.central-error]', () => {
     expect(loadConfig('device-agent', { SVC_PROT: '1', PATH: '/bin' }).warnings).toEqual([
-      'SVC_PROT: there is no such variable; the nearest one is SVC_PORT',
+      'SVC_PROT: there is no such variable; did you mean SVC_PORT?',
     ]);
   });
 
   it('stop a central process [config.unknown.central-error]', () => {
     expect(problemsOf('gateway', { ...CENTRAL, SVC_LOGLEVEL: 'info' })).toEqual([
-      'SVC_LOGLEVEL: there is no such variable; the nearest one is SVC_LOG_LEVEL',
+      'SVC_LOGLEVEL: there is no such variable; did you mean SVC_LOG_LEVEL?',
     ]);
   });
 
@@ -152,12 +152,12 @@ describe('secrets', () => {
 
   const CANNOT = 'SVC_NATS_PASSWORD_FILE: the file cannot be read:';
   it.each([
-    ['is not there', () => join(folder, 'missing'), `${CANNOT} it is not there (ENOENT)`],
-    ['lies below a file', () => join(write('a', 'x'), 'b'), `${CANNOT} it is not there (ENOTDIR)`],
+    ['is not there', () => join(folder, 'missing'), `${CANNOT} it does not exist (ENOENT)`],
+    ['lies below a file', () => join(write('a', 'x'), 'b'), `${CANNOT} it does not exist (ENOTDIR)`],
     // What Docker makes of a file that it should mount and does not find.
     ['is a folder', () => folder, `${CANNOT} it is a folder (EISDIR)`],
     ['is empty', () => write('empty', '\n'), 'SVC_NATS_PASSWORD_FILE: the file is empty'],
-    ['is the secret itself', () => 'hunter2', `${CANNOT} it is not there (ENOENT)`],
+    ['is the secret itself', () => 'hunter2', `${CANNOT} it does not exist (ENOENT)`],
   ])('are refused from a file that %s [config.secrets.from-file, config.invalid-reported]', (_what, path, problem) => {
     expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: path() })).toEqual([problem]);
   });

@@ -11,8 +11,8 @@ const TEST_PREFIX = 'SVC_TEST_';
 const WORKSTATION: readonly ProcessName[] = ['device-agent', 'cli'];
 
 const WHY_UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: 'it is not there',
-  ENOTDIR: 'it is not there',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it does not exist',
   EACCES: 'this user may not read it',
   EISDIR: 'it is a folder',
 };
@@ -109,7 +109,7 @@ function readSecretFile(name: VariableName, path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const code = errorCode(error);
-    const reason = WHY_UNREADABLE[code] ?? 'the system refuses';
+    const reason = WHY_UNREADABLE[code] ?? 'the system denies access';
     throw new Error(`${name}_FILE: the file cannot be read: ${reason} (${code})`, { cause: error });
   }
 }
@@ -119,7 +119,7 @@ export function unknownVariables(environment: Environment): string[] {
   const known = VARIABLE_NAMES.flatMap((name) => (aboutOf(name).kind.secret ? [name, `${name}_FILE`] : [name]));
   return Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !known.includes(name))
-    .map((name) => `${name}: there is no such variable; the nearest one is ${nearest(name, known)}`);
+    .map((name) => `${name}: there is no such variable; did you mean ${nearest(name, known)}?`);
 }
 
 /** What the values of several variables say against each other. */

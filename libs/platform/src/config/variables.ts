@@ -72,15 +72,15 @@ function defaulted<T>(kind: Kind<T>, fallback: Default, about: Omit<About, 'defa
 /** Every environment variable of the product. */
 export const VARIABLES = {
   SVC_LOG_LEVEL: defaulted(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace']), 'info', {
-    doc: 'The least important level that is logged.',
+    doc: 'The lowest level that is logged.',
     usedBy: SERVERS,
   }),
   SVC_LOG_FORMAT: defaulted(oneOf(['auto', 'json', 'pretty']), 'auto', {
-    doc: 'json writes one object per line; pretty is for people; auto is pretty on the terminal of a workstation and json elsewhere.',
+    doc: 'json writes one object per line; pretty is for people; auto is pretty on the terminal of a workstation and json otherwise.',
     usedBy: SERVERS,
   }),
   SVC_PUBLIC_URL: optional(url(WEB), {
-    doc: 'The address under which people and agents reach the service. Its host and origin are allowed.',
+    doc: 'The URL at which people and agents reach the service. Its host and origin are allowed.',
     usedBy: EDGES,
   }),
   SVC_DATABASE_URL: optional(secretUrl(['postgres:', 'postgresql:']), {
@@ -89,7 +89,7 @@ export const VARIABLES = {
     requiredBy: servicesWith('database'),
   }),
   SVC_DATABASE_POOL_SIZE: defaulted(integer(1, 1_000), '10', {
-    doc: 'Most database connections of one process.',
+    doc: 'Maximum number of database connections of one process.',
     usedBy: STORES,
   }),
   SVC_NATS_URL: optional(text('one or more nats:// or tls:// addresses, separated by commas'), {
@@ -100,7 +100,7 @@ export const VARIABLES = {
   SVC_NATS_USER: optional(text('a user name'), { doc: 'Account of this process on the message bus.', usedBy: CENTRAL }),
   SVC_NATS_PASSWORD: optional(secret('a password'), { doc: 'Password of that account.', usedBy: CENTRAL }),
   SVC_REDIS_URL: optional(secretUrl(['redis:', 'rediss:']), {
-    doc: 'Redis 7 or newer, in which several gateways share their rate limits; without it each counts its own.',
+    doc: 'Redis 7 or newer, in which several gateways share their rate limits; without it each gateway counts on its own.',
     usedBy: servicesWith('edge'),
   }),
 
@@ -110,15 +110,15 @@ export const VARIABLES = {
   }),
   SVC_WATCH_MIRRORS: defaulted(flag(), 'true', { doc: 'Watch mirror folders for changes.', usedBy: ['device-agent'] }),
   SVC_WATCHER_DEBOUNCE_MS: defaulted(integer(10, 60_000), '300', {
-    doc: 'Milliseconds that a file must hold still before it is taken in.',
+    doc: 'Milliseconds that a file must stay unchanged before it is tracked.',
     usedBy: ['device-agent'],
   }),
   SVC_WATCHER_FAILURES: defaulted(integer(1, 10_000), '50', {
-    doc: 'Failures of the watcher that are kept for one node.',
+    doc: 'Number of watcher failures that are kept for one node.',
     usedBy: ['device-agent'],
   }),
   SVC_TRASH_DAYS: defaulted(integer(1, 3_650), '30', {
-    doc: 'Days that deleted and replaced content can be restored.',
+    doc: 'Days for which deleted and replaced content can be restored.',
     usedBy: ['device-agent'],
   }),
   SVC_SESSION_ARCHIVE_DAYS: defaulted(integer(1, 3_650), '30', {
@@ -143,45 +143,41 @@ export const VARIABLES = {
     usedBy: INNER,
   }),
   SVC_OPS_PORT: defaulted(integer(0, 65_535), '4012', {
-    doc: 'Port for the same; 0 picks a free one.',
+    doc: 'Port for health checks and metrics; 0 picks a free one.',
     usedBy: INNER,
   }),
   SVC_SHUTDOWN_DELAY_MS: defaulted(integer(0, 600_000), '10000', {
-    doc: 'Milliseconds that requests are still answered after a stop signal while /health/ready says 503, so that balancers can notice.',
+    doc: 'Milliseconds for which requests are still answered after a stop signal while /health/ready returns 503, so that load balancers can react.',
     usedBy: servicesWith('edge'),
   }),
   SVC_SHUTDOWN_GRACE_MS: defaulted(integer(0, 600_000), '10000', {
-    doc: 'Milliseconds that work under way gets to finish after a stop signal and the delay.',
+    doc: 'Milliseconds that running work has to finish after a stop signal and the delay.',
     usedBy: SERVERS,
   }),
 
-  SVC_ALLOWED_HOSTS: defaulted(
-    list('host names, each with a port if only that port is meant, separated by commas'),
-    '',
-    {
-      doc: 'Host names that requests may be addressed to, besides SVC_PUBLIC_URL and loopback with the own port.',
-      usedBy: EDGES,
-    },
-  ),
+  SVC_ALLOWED_HOSTS: defaulted(list('host names, each with a port to allow only that port, separated by commas'), '', {
+    doc: 'Host names that requests may use, in addition to SVC_PUBLIC_URL and loopback with the own port.',
+    usedBy: EDGES,
+  }),
   SVC_ALLOWED_ORIGINS: defaulted(list(ORIGIN, isOrigin), '', {
-    doc: 'Origins of web pages that may call the service, besides its own.',
+    doc: 'Origins of web pages that may call the service, in addition to its own.',
     usedBy: EDGES,
   }),
   SVC_TRUST_PROXY: defaulted(list('addresses or networks such as 10.0.0.0/8, separated by commas'), '', {
-    doc: 'Reverse proxies whose X-Forwarded-For header is believed.',
+    doc: 'Reverse proxies whose X-Forwarded-For header is trusted.',
     usedBy: EDGES,
   }),
   SVC_RATE_LIMIT_PER_MINUTE: defaulted(
     integer(0, 1_000_000_000),
     { gateway: '6000', 'device-agent': '120000' },
     {
-      doc: 'Requests a minute of one credential, and of one address without a credential; 0 sets no limit.',
+      doc: 'Requests per minute for one credential, and for one address without a credential; 0 sets no limit.',
       usedBy: EDGES,
     },
   ),
 
   SVC_OIDC_ISSUER: optional(url(WEB), { doc: 'OpenID Connect provider whose JWTs are accepted.', usedBy: EDGES }),
-  SVC_OIDC_AUDIENCE: optional(text('text'), { doc: 'Audience that its JWTs must name.', usedBy: EDGES }),
+  SVC_OIDC_AUDIENCE: optional(text('text'), { doc: 'Audience that its JWTs must have.', usedBy: EDGES }),
   SVC_OIDC_ALGORITHMS: defaulted(
     list(`some of ${SIGNATURES.join(', ')}, separated by commas`, (item) => SIGNATURES.includes(item)),
     'RS256,PS256,ES256,EdDSA',
@@ -205,7 +201,7 @@ export const VARIABLES = {
   SVC_OIDC_READ_GROUPS: defaulted(list(GROUPS), '', { doc: 'Groups whose members get the scope read.', usedBy: EDGES }),
 
   SVC_METRICS_TOKEN: optional(secret('a token'), {
-    doc: 'Bearer token that opens /metrics. Without it /metrics answers loopback, and on an edge the scope manage.',
+    doc: 'Bearer token for /metrics. Without it /metrics accepts loopback, and on an edge the scope manage.',
     usedBy: SERVERS,
   }),
   SVC_OTLP_URL: optional(url(WEB), {
@@ -215,7 +211,7 @@ export const VARIABLES = {
   SVC_TRACE_RATIO: defaulted(ratio(0, 1), '1', { doc: 'Share of the requests that are traced.', usedBy: SERVERS }),
 
   SVC_URL: optional(url(WEB), {
-    doc: 'Workspace that the svc command talks to, instead of the running one of this user.',
+    doc: 'Workspace that the svc command uses, instead of the running workspace of this user.',
     usedBy: ['cli'],
   }),
   SVC_TOKEN: optional(secret('a token'), { doc: 'Credential that the svc command uses.', usedBy: ['cli'] }),

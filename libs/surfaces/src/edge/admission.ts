@@ -30,7 +30,7 @@ export class Admission {
 
   /** The credential as last verified. @throws Error before the first confirmation */
   get credential(): Authenticated {
-    if (!this.authenticated) throw new Error('The credential of a request was asked for before it was verified');
+    if (!this.authenticated) throw new Error('The credential of a request was read before it was verified');
     return this.authenticated;
   }
 

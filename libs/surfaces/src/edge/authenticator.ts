@@ -73,7 +73,7 @@ export class EdgeAuthenticator {
     this.stopStatus = bus.onStatus((status) => {
       if (status === 'ready')
         this.recheck().catch((error: unknown) =>
-          logger.warn({ err: error }, 'credentials could not be verified again'),
+          logger.warn({ err: error }, 'open credentials could not be verified again'),
         );
     });
   }
@@ -139,7 +139,7 @@ export class EdgeAuthenticator {
   /** To the log alone: whoever presented the credential is not helped to mend it. */
   private logReason(cause: unknown, { requestId }: AuthenticationContext): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.parts.logger.info({ request_id: requestId, reason }, 'a credential is refused');
+    this.parts.logger.info({ request_id: requestId, reason }, 'a credential was refused');
   }
 
   private async credentialOf(presented: Presented): Promise<Credential> {
@@ -207,6 +207,6 @@ export function noCredential(authorization: string | undefined): ServiceError {
   const message =
     authorization === undefined
       ? 'This route needs a bearer token.'
-      : 'The Authorization header holds nothing that looks like a credential: `Bearer` and a token, which begins with svc_pat_ or svc_dev_, or a JWT.';
+      : 'The Authorization header contains no credential: it must be `Bearer` followed by a JWT or by a token, which begins with svc_pat_ or svc_dev_.';
   return new ServiceError('UNAUTHENTICATED', message);
 }

@@ -174,7 +174,7 @@ export class Gate {
     requireOneHost(request.raw, request.originalUrl);
     if (!this.hosts.allows(host, request.socket.localPort)) {
       if (isAbsolute(request.originalUrl)) throw foreignTarget();
-      throw new ServiceError('HOST_NOT_ALLOWED', 'The service does not answer to this host name.');
+      throw new ServiceError('HOST_NOT_ALLOWED', 'The service does not accept requests for this host name.');
     }
     if (origin !== undefined) this.admitOrigin(origin, host ?? '', reply);
     if (this.parts.shutdown.stopping && tierOf(request) !== 'public')
@@ -198,7 +198,7 @@ export class Gate {
 
   private admitOrigin(origin: string, host: string, reply: FastifyReply): void {
     if (!this.origins.allows(origin, host)) {
-      throw new ServiceError('ORIGIN_NOT_ALLOWED', 'The service does not answer to pages of this origin.');
+      throw new ServiceError('ORIGIN_NOT_ALLOWED', 'The service does not accept requests from pages of this origin.');
     }
     reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED);
   }

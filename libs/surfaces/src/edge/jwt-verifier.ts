@@ -122,7 +122,7 @@ export class JwtVerifier {
 /** @throws Error that says which claim cannot be */
 function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSettings): OidcCredential {
   const { iss, sub, iat = 0, exp = 0 } = payload;
-  if (iat > Date.now() / 1_000 + ISSUED_AHEAD_SECONDS) throw new Error('"iat" claim timestamp lies in the future');
+  if (iat > Date.now() / 1_000 + ISSUED_AHEAD_SECONDS) throw new Error('"iat" claim timestamp is in the future');
   const names = [payload.name, payload.preferred_username, payload.email, sub];
   const groups = groupsOf(payload, groupsClaim);
   const scope = SCOPES.findLast((candidate) => scopeGroups[candidate].some((group) => groups.includes(group)));
@@ -139,7 +139,7 @@ function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSetting
   });
   if (!claims.success)
     throw new Error(claims.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
-  if (!scope) throw new ServiceError('FORBIDDEN', 'None of your groups gives access.', { required_scope: 'read' });
+  if (!scope) throw new ServiceError('FORBIDDEN', 'None of your groups has access.', { required_scope: 'read' });
   return claims.data;
 }
 

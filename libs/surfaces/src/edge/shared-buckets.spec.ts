@@ -8,7 +8,7 @@ import { SharedBuckets } from './shared-buckets.js';
 const PATH = '/no/such/route';
 /** So few that none flows in while a test runs, not even on a slow machine. */
 const LIMIT = 20;
-const ALONE = 'Redis cannot be used: this gateway counts its rate limits alone';
+const ALONE = 'Redis cannot be used: this gateway counts its rate limits on its own';
 const AGAIN = 'rate limits are shared with the other gateways again';
 
 let redis: RedisServer;

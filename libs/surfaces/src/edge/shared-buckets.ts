@@ -113,6 +113,6 @@ export class SharedBuckets {
     this.isUsable = isUsable;
     const { logger } = this.options;
     if (isUsable) logger.info({}, 'rate limits are shared with the other gateways again');
-    else logger.warn({ err }, 'Redis cannot be used: this gateway counts its rate limits alone');
+    else logger.warn({ err }, 'Redis cannot be used: this gateway counts its rate limits on its own');
   }
 }

@@ -15,7 +15,7 @@ export function rangeAsked(header: string | undefined, sizeBytes: number): ByteR
   const last = sizeBytes - 1;
   const end = from === '' || to === '' ? last : Math.min(Number(to), last);
   if (start <= end) return { start, end };
-  throw new ServiceError('RANGE_NOT_SATISFIABLE', `The range lies outside of the ${sizeBytes} bytes of the file.`, {
+  throw new ServiceError('RANGE_NOT_SATISFIABLE', `The range is outside the ${sizeBytes} bytes of the file.`, {
     size_bytes: sizeBytes,
   });
 }

@@ -209,14 +209,14 @@ function conditionOf({ headers }: FastifyRequest): string | null {
     throw validationFailed([{ path: 'If-None-Match', message: 'cannot be sent together with If-Match' }]);
   if (ifNoneMatch !== undefined) {
     if (ifNoneMatch.trim() === '*') return null;
-    throw validationFailed([{ path: 'If-None-Match', message: 'must be * and makes a new file' }]);
+    throw validationFailed([{ path: 'If-None-Match', message: 'must be *, which creates a new file' }]);
   }
   const sha256 = SHA_TAG.exec(ifMatch?.trim() ?? '')?.[1];
   if (sha256 !== undefined) return sha256;
   throw validationFailed([
     {
       path: 'If-Match',
-      message: 'must be the ETag of the content that is replaced, "sha256"; a new file needs If-None-Match: * instead',
+      message: 'must be the ETag of the content to replace, "sha256"; to create a file, send If-None-Match: * instead',
     },
   ]);
 }

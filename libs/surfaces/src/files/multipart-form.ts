@@ -35,7 +35,7 @@ export async function readForm(
     reading.moveOn();
   } catch (error) {
     reading.breakOff(
-      error instanceof ServiceError ? error : malformed('The body is no complete multipart/form-data.', error),
+      error instanceof ServiceError ? error : malformed('The body is not a complete multipart/form-data.', error),
     );
   }
   await reading.end();
@@ -51,9 +51,9 @@ class FormReading {
   constructor(private readonly take: (file: FormFile, fields: FormFields) => Promise<void>) {}
 
   field(name: string, value: string, truncated: boolean): void {
-    if (this.current) this.fail(malformed(`The field ${name} comes after a file; fields come first.`));
+    if (this.current) this.fail(malformed(`The field ${name} comes after a file; fields must come first.`));
     else if (truncated) this.fail(malformed(`The field ${name} is too long.`));
-    else if (this.fields.has(name)) this.fail(malformed(`The field ${name} comes twice.`));
+    else if (this.fields.has(name)) this.fail(malformed(`The field ${name} is sent twice.`));
     else this.fields.set(name, value);
   }
 

@@ -7,7 +7,7 @@ const TEXTS = {
   },
   en: {
     title: 'No preview',
-    text: 'This presentation was saved by an older version of its tool, which packed no preview. Open it in the current version and save it again.',
+    text: 'This presentation was saved by an older version of its tool, which did not pack a preview. Open it in the current version of the tool and save it again.',
   },
 } as const;
 type Language = keyof typeof TEXTS;

@@ -71,7 +71,7 @@ export class UploadController {
     const { body } = request;
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw validationFailed([{ path: '', message: 'The body must be a JSON object.' }]);
-    if ('node_id' in body) throw validationFailed([{ path: 'node_id', message: 'is given by the path' }]);
+    if ('node_id' in body) throw validationFailed([{ path: 'node_id', message: 'is set by the path of the URL' }]);
     const input = { ...body, node_id: await nodeIdOf(request, this.calls) } as Parameters<
       typeof this.calls.call<typeof createFile>
     >[1];
@@ -115,7 +115,7 @@ function pathOf(ownName: string, { filename = ownName, section, subpath }: z.out
   const name = filename.normalize('NFC');
   if (/[/\\]/.test(name))
     throw validationFailed([
-      { path: 'filename', message: 'is a path; send the name alone, and its folder in subpath' },
+      { path: 'filename', message: 'must be a name without folders; send the folder in subpath' },
     ]);
   const problem = segmentProblem(name) ?? portabilityProblem(name);
   if (problem !== null) throw validationFailed([{ path: 'filename', message: problem }]);
@@ -128,7 +128,9 @@ function pathOf(ownName: string, { filename = ownName, section, subpath }: z.out
 /** @throws ServiceError VALIDATION_FAILED for one name that is to be that of several files */
 function named(fields: FormFields, before: number): FormFields {
   if (before === 0 || !fields.has('filename')) return fields;
-  throw validationFailed([{ path: 'filename', message: 'is for one file; several keep their own names' }]);
+  throw validationFailed([
+    { path: 'filename', message: 'must not be sent with several files, which keep their own names' },
+  ]);
 }
 
 /** What is wrong with the whole request, and not with one file of it. */
@@ -149,6 +151,6 @@ function answerOf(uploaded: Uploaded[], [refusal]: readonly ServiceError[]): Tra
   const isRefused = uploaded.every(({ file }) => file === null);
   if (refusal && isRefused && uploaded.length === 1) throw refusal;
   if (refusal && isRefused)
-    throw new ServiceError(refusal.code, `None of the files was made: ${refusal.message}`, { files: uploaded });
+    throw new ServiceError(refusal.code, `None of the files was created: ${refusal.message}`, { files: uploaded });
   return uploaded.length === 1 && only.file ? only.file : { files: uploaded };
 }

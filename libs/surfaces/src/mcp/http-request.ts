@@ -44,7 +44,7 @@ export function readMessage(headers: IncomingHttpHeaders, body: unknown, maxBatc
     throw unreadable(`The body is nested deeper than ${LIMITS.jsonDepth} levels.`);
   const message = parse(bytes.toString());
   if (Array.isArray(message) && message.length > maxBatch)
-    throw unreadable(`The body holds more than ${maxBatch} messages.`, INVALID_REQUEST);
+    throw unreadable(`The body has more than ${maxBatch} messages.`, INVALID_REQUEST);
   return message;
 }
 

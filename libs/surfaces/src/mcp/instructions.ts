@@ -1,20 +1,20 @@
 import { hasFiles, type ToolTable } from './tool-table.js';
 
 const STEPS = [
-  'Begin with svc_get_context. Without node_id it reads the home node of this connection; without one, find a node with svc_search or svc_list_nodes.',
+  'Begin with svc_get_context. Without node_id it reads the home node of this connection; if the connection has none, find a node with svc_search or svc_list_nodes.',
   'Where an id of a node, actor, user or group is asked for, the path of the node (kubernetes/areas/sig-network) or a unique name will do. What somebody is responsible for: svc_list_duties.',
-  'Answers are outlines first. The nearest nodes come with details, the rest by name, within max_tokens. Read left_out, then ask for a single node or a larger budget instead of reading everything.',
-  'Lists come in pages: pass next_cursor on as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
-  'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event rather than logging its opposite.',
-  'What you may not see does not exist for you. If you need an id that is not found, svc_request_access asks its keepers.',
-  'Changes that widen access or cannot be undone answer a preview first and change nothing. Show it to the person you work for, and repeat the call with confirmed: true once they agree.',
-  'Send the version you read as expected_version. On CONFLICT look at details.current, apply your change to it and try again.',
+  'Answers begin with an outline. Within max_tokens, the nearest nodes have details, the rest only names. Read left_out, then request a single node or a larger budget instead of reading everything.',
+  'Lists have pages: send next_cursor as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
+  'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event instead of logging its opposite.',
+  'Nodes that you may not see do not exist for you. If you need an id that is not found, request access with svc_request_access.',
+  'Changes that widen access or cannot be undone first return a preview and change nothing. Show it to the person you work for, and repeat the call with confirmed: true once they agree.',
+  'Send the version you read as expected_version. On CONFLICT read details.current, apply your change to it and try again.',
 ];
 
 /** Where there are folders of nodes. */
 const FILE_STEPS = [
-  'Files of a node lie in its folder on this device (local_path; svc_mirror makes it): work in progress in wip, results in outputs, reference in resources. What is saved there is tracked by itself.',
-  'Before you end a session in which files were touched, call svc_status.',
+  'Files of a node lie in its folder on this device (local_path; svc_mirror makes it): work in progress in wip, results in outputs, reference in resources. Files saved there are tracked automatically.',
+  'Before you end a session in which you changed files, call svc_status.',
 ];
 
 /** What a client is told when it connects. Kept under 2 KB: every agent carries it in its context. */

@@ -167,6 +167,6 @@ export class McpEndpoint {
 
   /** Takes what goes wrong behind the client's back. */
   private readonly report = (error: unknown): void => {
-    this.parts.logger.debug({ err: error }, 'an MCP connection met a problem');
+    this.parts.logger.debug({ err: error }, 'an MCP connection reported a problem');
   };
 }

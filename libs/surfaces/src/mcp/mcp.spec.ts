@@ -39,7 +39,7 @@ describe.each([
   it('is told where files are, and to call svc_status at the end of a session that touched some [mcp.instructions.status-at-end]', () => {
     const instructions = client.getInstructions() ?? '';
     expect(instructions).toContain('local_path');
-    expect(instructions).toMatch(/Before you end a session in which files were touched, call svc_status\./);
+    expect(instructions).toMatch(/Before you end a session in which you changed files, call svc_status\./);
   });
 
   it('finds every operation meant for agents as a tool that says what it does and what it takes [mcp.tools.graph-complete, mcp.tools.schemas]', async () => {

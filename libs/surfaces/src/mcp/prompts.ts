@@ -10,12 +10,12 @@ const PROMPTS: readonly PromptEntry[] = [
     prompt: {
       name: 'orient',
       title: 'Get oriented',
-      description: 'Read a node with its surroundings and sum up where it stands.',
-      arguments: [{ name: 'node_id', description: 'The node; without it the home node of the connection.' }],
+      description: 'Read a node with its surroundings and summarize its state.',
+      arguments: [{ name: 'node_id', description: 'The node; defaults to the home node of the connection.' }],
     },
     write: ({ node_id }) =>
       `Read ${node_id ? `the node ${node_id}` : 'the home node'} with svc_get_context at depth 1. ` +
-      'Tell me in a few sentences what it is for, who is responsible for what, what has been decided lately and what is blocked or at risk. Name the nodes you rely on.',
+      'Summarize in a few sentences its purpose, who is responsible for what, recent decisions, and what is blocked or at risk. Name the nodes that you rely on.',
   },
   {
     prompt: {
@@ -30,7 +30,7 @@ const PROMPTS: readonly PromptEntry[] = [
     },
     write: ({ node_id, decision }) =>
       `A decision was made about the node ${node_id}: ${decision}\n\n` +
-      'Look through the decisions on its timeline with svc_list_events. If one of them is replaced, supersede it with svc_supersede_event; else record a new one with svc_log. Put the reason into the text.',
+      'Look through the decisions on its timeline with svc_list_events. If the decision replaces one of them, supersede it with svc_supersede_event; otherwise record a new one with svc_log. Include the reason in the text.',
   },
 ];
 
@@ -48,7 +48,7 @@ export function getPrompt(name: string, args: Readonly<Record<string, string>>):
   if (!entry) {
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `Unknown prompt: ${name}. prompts/list tells what there is.`,
+      `Unknown prompt: ${name}. prompts/list returns all prompts.`,
     );
   }
   for (const argument of entry.prompt.arguments ?? []) {

@@ -24,7 +24,7 @@ export class Resources {
       title: 'Node',
       mimeType: 'application/json',
       description:
-        'One node with owner, responsibilities, data sources, tools, edges and recent events. Can be watched for changes. Its path or a unique name stands for the id, percent-encoded.',
+        'One node with owner, responsibilities, data sources, tools, edges and recent events. Supports subscriptions to changes. Accepts its path or a unique name, percent-encoded, in place of the id.',
     },
   ];
   private readonly guides: ReadonlyMap<string, Guide>;

@@ -80,5 +80,5 @@ function isHandshake(message: unknown): boolean {
 }
 
 function unnamed(): Response {
-  return rpcError(400, { code: -32000, message: 'The Mcp-Session-Id header is required: begin with initialize' });
+  return rpcError(400, { code: -32000, message: 'The Mcp-Session-Id header is required: call initialize first' });
 }

@@ -52,7 +52,7 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
     const messages: unknown[] = Array.isArray(options.parsedBody) ? options.parsedBody : [options.parsedBody];
     const ids = messages.filter((message) => isJSONRPCRequest(message)).map((message) => message.id);
     if (ids.some((id) => this.waiting.has(id)) || new Set(ids).size < ids.length) {
-      return rpcError(400, { code: -32600, message: 'A request with this id is already under way' });
+      return rpcError(400, { code: -32600, message: 'A request with this id is already running' });
     }
     for (const id of ids) this.waiting.add(id);
     const response = await super.handleRequest(request, options);

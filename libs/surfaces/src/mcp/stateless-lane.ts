@@ -39,7 +39,11 @@ export class StatelessLane {
     const { connection } = exchange;
     this.hub.noteScope(connection);
     if (field(message, 'method') === LISTEN && this.hub.countOf(connection.caller) >= this.options.maxStreams / 2) {
-      return rpcError(503, { code: -32000, message: 'This user has as many streams as one may have' }, idOf(message));
+      return rpcError(
+        503,
+        { code: -32000, message: 'This user has the maximum number of open streams' },
+        idOf(message),
+      );
     }
     const watching = watchedBy(message);
     if (watching.length > this.options.maxWatched) {

@@ -32,7 +32,7 @@ export class ToolCalls {
     if (!entry)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `Unknown tool: ${call.name}. tools/list tells what there is.`,
+        `Unknown tool: ${call.name}. tools/list returns all tools.`,
       );
     const connection = currentConnection();
     try {

@@ -7,8 +7,8 @@ type JsonSchema = Record<string, unknown>;
 /** What every tool means by these, whatever the other surfaces say of them. */
 const SHARED_WORDS: Readonly<Record<string, string>> = {
   expected_version: 'The version you read.',
-  limit: 'Most items.',
-  cursor: 'next_cursor of the page before.',
+  limit: 'Maximum number of items.',
+  cursor: 'next_cursor of the previous page.',
 };
 /** What only a validator needs. The service holds every input against the whole schema and says what is wrong. */
 const NOISE = [

@@ -71,13 +71,13 @@ describe('the tools', () => {
     for (const { name, mcp } of OPERATIONS.values()) {
       if (mcp && name.includes('_')) expect(told).not.toMatch(new RegExp(`[ (]${name}\\b`));
     }
-    expect(told).toContain('svc_restore_node brings its former lifecycle back');
+    expect(told).toContain('svc_restore_node restores its previous lifecycle');
   });
 
   it.each([
     ['no scope', { tier: undefined }, 'declares no scope'],
     ['the scope of our own processes', { tier: 'internal' } as const, 'declares no scope'],
-    ['no word on what it does', { doc: ' ' }, 'says nothing'],
+    ['no word on what it does', { doc: ' ' }, 'has no description'],
     ['a result that is no object', { output: z.array(z.string()) }, 'must be an object'],
   ])('stop the process from starting when one has %s [mcp.tools.scope-declared]', (_what, change, message) => {
     expect(() => new ToolTable([tool(change)])).toThrow(message);

@@ -62,7 +62,7 @@ export class ToolTable {
 }
 
 function entryOf(operation: Operation, name: string): ToolEntry {
-  if (!operation.doc.trim()) throw new Error(`Tool ${name} says nothing about what it does`);
+  if (!operation.doc.trim()) throw new Error(`Tool ${name} has no description`);
   const budgeted = isBudgeted(operation);
   const { input, output } = operation;
   if (z.toJSONSchema(output, { io: 'output' }).type !== 'object')

@@ -28,7 +28,10 @@ export async function* confirmedAtEnd(
   const { scope } = admission.caller;
   yield* bytes;
   if ((await admission.confirm()).scope === scope) return;
-  throw new ServiceError('SERVICE_UNAVAILABLE', 'The scope of the credential changed while the body arrived.');
+  throw new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'The scope of the credential changed while the body was being received.',
+  );
 }
 
 /** @throws ServiceError REQUEST_CANCELLED for a body that breaks off, PAYLOAD_TOO_LARGE, the reason of `ended` */

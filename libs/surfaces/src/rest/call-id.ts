@@ -13,7 +13,7 @@ export function callIdOf(key: string | string[] | undefined, caller: Caller, ope
   if (key === undefined) return randomUUID();
   if (typeof key !== 'string' || !KEY.test(key)) {
     throw validationFailed([
-      { path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without blanks' },
+      { path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' },
     ]);
   }
   return asUuid(hash('sha256', JSON.stringify([caller.user_id, caller.credential_id, operation, key]), 'hex'));

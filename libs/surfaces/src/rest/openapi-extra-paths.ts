@@ -22,7 +22,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         requestBody: { required: true, content: { 'application/json': { schema: GraphDocument } } },
         responses: {
           '200': {
-            description: 'What was imported, or would be.',
+            description: 'What was imported, or what would be.',
             content: { 'application/json': { schema: runImport.output } },
           },
           ...errorResponses([...extraCodes(runImport), 'UNSUPPORTED_MEDIA_TYPE']),
@@ -34,7 +34,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         operationId: 'get_openapi',
         tags: ['Service'],
         summary: 'Read this document.',
-        description: 'What this process offers. Needs the scope `read`.',
+        description: 'The operations of this process. Needs the scope `read`.',
         responses: {
           '200': { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
           ...errorResponses([]),
@@ -48,7 +48,8 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         operationId: 'get_metrics',
         tags: ['Service'],
         summary: 'Read the metrics in the text format of Prometheus.',
-        description: 'Opens to the metrics token, to the same machine where none is set, and to the scope `manage`.',
+        description:
+          'Accepts the metrics token, any request from the same machine when no token is set, and the scope `manage`.',
         responses: {
           '200': { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
           ...errorResponses([]),
@@ -65,7 +66,7 @@ function health(operationId: string, summary: string): ZodOpenApiOperationObject
     ...ANSWERS_TO_ANYBODY,
     operationId,
     summary,
-    description: `${summary} Open to anybody.`,
+    description: `${summary} Needs no credential.`,
     responses: { '200': { description: 'Yes.', content }, ...errors, '503': { description: 'Not now.', content } },
   };
 }

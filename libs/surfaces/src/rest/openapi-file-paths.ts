@@ -21,7 +21,7 @@ const headers = { ETag: { $ref: '#/components/headers/ETag' } };
 const UploadForm = z.object({
   section: Section.optional().describe('Where the files are to lie; wip without it.'),
   subpath: Subpath.optional(),
-  filename: FileName.optional().describe('Name of a single file, instead of its own.'),
+  filename: FileName.optional().describe('Name for a single file, instead of its own.'),
   file: z
     .array(z.string().meta({ format: 'binary' }))
     .min(1)
@@ -40,7 +40,7 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
       tags,
       summary: 'Read the bytes of a file.',
       description:
-        'Streams the content. The ETag is its SHA-256; a Range of it is answered with 206. A .deck bundle is answered as the preview packed in it, unless raw=true; without one a page says so. Needs the scope `read`.',
+        'Streams the content. The ETag is its SHA-256; a Range returns 206. A .deck bundle returns its packed preview, or a page that reports a missing preview, unless raw=true. Needs the scope `read`.',
       requestParams: {
         path: nodePath,
         query: target.extend({ raw: z.boolean().default(false).describe('Bytes of a .deck bundle.') }),
@@ -68,9 +68,9 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
     put: {
       operationId: 'put_file_content',
       tags,
-      summary: 'Replace the bytes of a file, or make it.',
+      summary: 'Replace the bytes of a file, or create it.',
       description:
-        'If-Match with the ETag of the content replaces that content and no other; If-None-Match: * makes a file where nothing lies. One of them is required. A text type needs text on both sides. Needs the scope `write`.',
+        'If-Match with the ETag of the content replaces exactly that content; If-None-Match: * creates a file at a free path. One of them is required. A text media type needs text before and after. Needs the scope `write`.',
       requestParams: {
         path: nodePath,
         query: target,
@@ -99,9 +99,9 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
     post: {
       operationId: 'create_files',
       tags,
-      summary: 'Make files.',
+      summary: 'Create files.',
       description:
-        'One file out of JSON, or those of a form, whose fields section, subpath and filename come first. Several files are answered one by one. Nothing is overwritten. Needs the scope `write`.',
+        'One file from JSON, or the files of a form, whose fields section, subpath and filename come first. Several files have one result each. Nothing is overwritten. Needs the scope `write`.',
       parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
       requestParams: { path: nodePath },
       requestBody: {
@@ -113,7 +113,7 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
       },
       responses: {
         '201': {
-          description: 'The file, or what became of each of several.',
+          description: 'The file, or the result of each of several files.',
           content: json(z.union([TrackedFile, UploadedFiles])),
         },
         ...errorResponses([...createFile.errors, 'ROUTE_NOT_FOUND', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL']),

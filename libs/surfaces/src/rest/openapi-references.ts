@@ -8,32 +8,31 @@ const SCHEMAS = {
   node: {
     name: 'NodeReference',
     description:
-      'A node: its UUID, its path, or its name where no other node that you may see has that. A path is the key of the organization, ' +
-      'the plural of the type and the key of the node; an organization goes by its key, any other node by it alone where no other one has it. In the path of a URL it is percent-encoded: ' +
+      'A node: its UUID, its path, or its name if no other visible node has it. A path is the key of the organization, ' +
+      'the plural of the type and the key of the node; the path of an organization is its key. A key alone is accepted if it is unique. In a URL the reference is percent-encoded: ' +
       '`/nodes/kubernetes%2Fareas%2Fsig-network`.',
     examples: ['0190a000-0000-7000-8000-000000000001', 'kubernetes/areas/sig-network', 'SIG Network'],
   },
   actor: {
     name: 'ActorReference',
-    description:
-      'An actor: the UUID, or a name that no other one has; with manage also e-mail or handle of the user that it is.',
+    description: 'An actor: the UUID or a unique name; with manage also the e-mail or handle of its user.',
     examples: ['0190a000-0000-7000-8000-000000000002', 'Tim Hockin'],
   },
   user: {
     name: 'UserReference',
     description:
-      'A user: the UUID, or a name, e-mail, handle or identity at the provider that no other one has. Without manage nobody names ' +
+      'A user: the UUID, or a unique name, e-mail, handle or identity at the provider. Without manage, callers cannot name ' +
       'other users.',
     examples: ['0190a000-0000-7000-8000-000000000003', 'tim@example.org', 'thockin'],
   },
   group: {
     name: 'GroupReference',
-    description: 'A group: the UUID, the name or the claim. Without manage nobody names groups.',
+    description: 'A group: the UUID, the name or the claim. Without manage, callers cannot name groups.',
     examples: ['0190a000-0000-7000-8000-000000000004', 'Release leads'],
   },
   recipient: {
     name: 'RecipientReference',
-    description: 'The user or group, as `kind` says: a UUID, or what else it goes by.',
+    description: 'The user or group, by `kind`: a UUID or another reference.',
     examples: ['0190a000-0000-7000-8000-000000000004', 'Release leads'],
   },
 } as const satisfies Record<Named, { name: string; description: string; examples: readonly string[] }>;

@@ -9,15 +9,15 @@ export const ErrorSchema = z
   .strictObject({
     code: z
       .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
-      .describe('One of a fixed table; decides how to react.'),
-    message: z.string().describe('For people; names the offending field or id.'),
+      .describe('Stable code from a fixed table; programs react to it.'),
+    message: z.string().describe('Text for people; names the invalid field or id.'),
     details: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('What the code promises, such as issues, current or required_scope.'),
-    request_id: z.string().describe('Under which the logs hold this request.'),
+      .describe('Data that belongs to the code, such as issues, current or required_scope.'),
+    request_id: z.string().describe('Id of this request in the logs.'),
   })
-  .describe('Every error on every surface.');
+  .describe('The error object of all surfaces.');
 
 const HEADERS: Readonly<Record<number, ZodOpenApiHeadersObject>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },

@@ -2,22 +2,23 @@ import type { Operation } from '@workspace-graph/contracts';
 
 /** What the groups of the table are about. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  Access: 'Who may see and change a node, why, and asking for more.',
-  Actors: 'People and automations that own nodes and answer for responsibilities.',
-  Administration: 'For those who run the workspace.',
+  Access: 'Who may see and change a node, why, and requests for access.',
+  Actors: 'People and automations that own nodes and hold responsibilities.',
+  Administration: 'For administrators of the workspace.',
   Edges: 'Directed relations between nodes.',
   Events: 'The timeline of each node.',
   Files: 'Tracked files of nodes: list, read, change, search, restore.',
   'Import and export': 'The whole graph as one document.',
   Mirrors: 'Folders of nodes on this device.',
-  Nodes: 'Organizations, projects, processes, areas and principles, with what belongs to each.',
+  Nodes:
+    'Organizations, projects, processes, areas and principles, with their responsibilities, data sources and tools.',
   Reading: 'Search, context, overview and the graph for drawing.',
   Remotes: 'Remote storage of files; a local workspace has none.',
-  Service: 'The service itself: its routes, its health, its numbers.',
+  Service: 'The service itself: its routes, health and metrics.',
   Sessions: 'Records of what agents do: states, logs, questions.',
-  Sync: 'State of folders and files against what is known of them.',
+  Sync: 'State of folders and files compared with their records.',
   Tokens: 'Credentials.',
-  'Users and groups': 'Who works here, and in which groups.',
+  'Users and groups': 'Users and their groups.',
 };
 
 /** The tags that the operations use, described. */

@@ -14,11 +14,11 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
 
 const DESCRIPTION =
   'One graph of an organisation: nodes, edges, events and who may see them. Every route is one operation. ' +
-  'Where the id of a node, an actor, a user or a group is asked for, the path of the node (`kubernetes/areas/sig-network`, ' +
-  'percent-encoded where it stands in a URL: `kubernetes%2Fareas%2Fsig-network`) or a name that only one has will do; ' +
-  'an ambiguous one is refused with the candidates. Answers always hold ids. ' +
-  'Errors are one object everywhere; `code` decides how to react. Lists page by `cursor`. ' +
-  'Repeat a change that may have been lost with the same `Idempotency-Key`.';
+  'In place of the id of a node, an actor, a user or a group, a call accepts the path of the node (`kubernetes/areas/sig-network`, ' +
+  'percent-encoded in a URL: `kubernetes%2Fareas%2Fsig-network`) or a unique name; ' +
+  'an ambiguous one is refused with the candidates. Answers always contain ids. ' +
+  'All errors are one object with a stable `code`. Lists are paged with `cursor`. ' +
+  'If the reply to a change was lost, repeat it with the same `Idempotency-Key`.';
 
 const PARAMETERS = {
   IdempotencyKey: {
@@ -26,21 +26,21 @@ const PARAMETERS = {
     in: 'header',
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255 },
-    description: 'The same key on every repetition of a request: the change is applied once.',
+    description: 'Send the same key with every repetition of a request: the change is applied once.',
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     required: false,
     schema: { type: 'string' },
-    description: 'ETag of the record that the change is based on; a stale one is refused with CONFLICT.',
+    description: 'ETag of the record that the change is based on; a stale one fails with CONFLICT.',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     required: false,
     schema: { type: 'string' },
-    description: 'ETags of the answers at hand; when one of them is still current the answer is 304.',
+    description: 'ETags of answers that you have; if one of them is current, the response is 304.',
   },
 } as const;
 const TEXT_HEADER = { schema: { type: 'string' } } as const;
@@ -177,7 +177,7 @@ function successResponses(
   };
   const previews = status === 201 && operation.output instanceof z.ZodObject && 'applied' in operation.output.shape;
   return {
-    ...(previews ? { '200': { ...answer, description: 'Only previewed.' } } : {}),
+    ...(previews ? { '200': { ...answer, description: 'A preview; nothing was changed.' } } : {}),
     [`${status}`]: answer,
     ...(mayBeUnchanged(operation) ? { '304': { description: 'Unchanged.' } } : {}),
   };

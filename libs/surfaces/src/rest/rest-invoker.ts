@@ -103,7 +103,7 @@ function inputOf(plan: RoutePlan, request: FastifyRequest): Input {
 function bodyOf(body: unknown, query: Query): Input {
   const stray = Object.keys(query);
   if (stray.length > 0)
-    throw validationFailed(stray.map((path) => ({ path, message: 'belongs into the body, not into the query' })));
+    throw validationFailed(stray.map((path) => ({ path, message: 'must be in the body, not in the query' })));
   if (body === undefined) return {};
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw validationFailed([{ path: '', message: 'The body must be a JSON object.' }]);
@@ -112,7 +112,7 @@ function bodyOf(body: unknown, query: Query): Input {
 
 function addPath({ pathParameters }: RoutePlan, params: Readonly<Record<string, string>>, input: Input): void {
   for (const name of pathParameters) {
-    if (Object.hasOwn(input, name)) throw validationFailed([{ path: name, message: 'is given by the path' }]);
+    if (Object.hasOwn(input, name)) throw validationFailed([{ path: name, message: 'is set by the path of the URL' }]);
     input[name] = params[name];
   }
 }
@@ -120,7 +120,7 @@ function addPath({ pathParameters }: RoutePlan, params: Readonly<Record<string, 
 function addVersion({ conditions, operation }: RoutePlan, header: string, input: Input): void {
   if (operation.readOnly) return;
   if (!conditions.takesVersion)
-    throw validationFailed([{ path: 'If-Match', message: 'This route knows no versions.' }]);
+    throw validationFailed([{ path: 'If-Match', message: 'This route does not support versions.' }]);
   const version = versionAsked(header);
   if (version === undefined) return;
   if (input.expected_version !== undefined && input.expected_version !== version) {

@@ -15,7 +15,7 @@ const ENGLISH: Welcome = {
     'AI agents connect over MCP to <code>/mcp</code> on this address.',
     'Programs use the REST interface; <code>/openapi.json</code> describes it.',
     'Both need a bearer token: <code>svc token create --scope read --label "…"</code> makes one.',
-    '<code>svc demo</code> fills an empty workspace with an invented organisation, <code>svc --help</code> tells the rest.',
+    '<code>svc demo</code> fills an empty workspace with an invented organisation, <code>svc --help</code> lists all commands.',
   ],
 };
 
@@ -26,7 +26,7 @@ const CZECH: Welcome = {
     'Agenti se připojují přes MCP na <code>/mcp</code> na této adrese.',
     'Programy používají rozhraní REST; popisuje je <code>/openapi.json</code>.',
     'Obojí potřebuje token: vytvoří ho <code>svc token create --scope read --label "…"</code>.',
-    '<code>svc demo</code> naplní prázdný prostor vymyšlenou organizací, zbytek poví <code>svc --help</code>.',
+    '<code>svc demo</code> naplní prázdný prostor vymyšlenou organizací, všechny příkazy vypíše <code>svc --help</code>.',
   ],
 };
 

@@ -132,7 +132,7 @@ export class SmallGraph {
   }
 
   private context(id: unknown, caller: Caller): Record<string, unknown> {
-    if (!id) throw validationFailed([{ path: 'node_id', message: 'is needed: this connection has no home node' }]);
+    if (!id) throw validationFailed([{ path: 'node_id', message: 'is required: this connection has no home node' }]);
     const node = this.see(id, caller);
     return {
       node: this.whole(node),

@@ -12,24 +12,24 @@ import { hasFiles, type ToolTable } from '../tool-table.js';
 import { codes, page, table } from './markdown.js';
 
 const TYPES: Record<NodeType, string> = {
-  organization: 'A company, a team or a community. Everything else lives in exactly one.',
-  project: 'Work with an end. Has a health besides its lifecycle.',
+  organization: 'A company, a team or a community. Every other node belongs to exactly one.',
+  project: 'Work with an end. Has a health in addition to its lifecycle.',
   process: 'Work that repeats.',
-  area: 'Something that is looked after without an end: a topic, a system, a duty.',
+  area: 'Something to maintain without an end: a topic, a system, a duty.',
   principle: 'A rule or belief that other nodes apply.',
 };
 
 const RELATIONS: Record<Relation, string> = {
-  belongs_to: 'The source is part of the target. Sharing is inherited along it, and it never forms a circle.',
-  related_to: 'The two have to do with each other.',
+  belongs_to: 'The source is part of the target. Sharing is inherited along it, and it never forms a cycle.',
+  related_to: 'The two nodes are related.',
   applies: 'The source follows the target, usually a principle.',
   informed_by: 'The source draws on the target.',
 };
 
 const SECTION_MEANINGS: Record<Section, string> = {
-  wip: 'Work in progress: drafts, notes, what is being made.',
-  outputs: 'Results: what others may rely on.',
-  resources: 'Reference: what the work draws on.',
+  wip: 'Work in progress: drafts, notes, unfinished files.',
+  outputs: 'Results that others can rely on.',
+  resources: 'Reference material for the work.',
 };
 
 /** Explains nodes, edges and what belongs to a node. */
@@ -39,21 +39,21 @@ export function modelGuide(tools: ToolTable): string {
     'The graph consists of nodes and directed edges between them.',
     '## Nodes',
     table(
-      ['type', 'stands for', 'begins as'],
+      ['type', 'meaning', 'first lifecycle'],
       NODE_TYPES.map((type) => [`\`${type}\``, TYPES[type], `\`${LIFECYCLES[type][0]}\``]),
     ),
-    'A node has a name, a description, a goal, an owner, a lifecycle and a version that rises with each change. Its `sync_key` is made from its first name and never changes.',
-    `A ${WORKING_TYPES.join(', ').replace(/, (\w+)$/, ' or $1')} also carries responsibilities in an order, each with the actors who answer for it, data sources and tools. An actor is a person or an automation; a person may be tied to a user.`,
+    'A node has a name, a description, a goal, an owner, a lifecycle and a version that increases with each change. Its `sync_key` is derived from its first name and never changes.',
+    `A ${WORKING_TYPES.join(', ').replace(/, (\w+)$/, ' or $1')} also has ordered responsibilities, each with the actors who hold it, data sources and tools. An actor is a person or an automation; a person can be tied to a user.`,
     '## Edges',
     table(
       ['relation', 'meaning'],
       RelationSchema.options.map((relation) => [`\`${relation}\``, RELATIONS[relation]]),
     ),
-    'Between two nodes there is at most one edge of each relation and direction, and none from a node to itself. Every node except an organization belongs to exactly one organization, and may belong to further nodes that are none; `svc_move_node` changes the organization.',
+    'Two nodes have at most one edge of each relation and direction, and no node has an edge to itself. Every node except an organization belongs to exactly one organization, and can also belong to other nodes; `svc_move_node` changes the organization.',
     '## Timeline',
-    'Events tell what happened to a node: when it happened (`occurred_at`, which can be corrected), when it was recorded (`logged_at`, which cannot) and by whom. An event can be resolved, archived, or superseded by a newer one; the two then point to each other.',
+    'Events record what happened to a node: when it happened (`occurred_at`, which can be corrected), when it was recorded (`logged_at`, which cannot) and by whom. An event can be resolved, archived, or superseded by a newer one; the two then refer to each other.',
     '## Lifecycle and status',
-    `The lifecycle is set by people and agents; the status follows from it: \`done\` is completed, ${codes(['archived', 'retired', 'cancelled', 'inactive'])} are archived, everything else is active. Archiving keeps everything; purging removes the node for good.`,
+    `People and agents set the lifecycle; the status is derived from it: \`done\` is completed, ${codes(['archived', 'retired', 'cancelled', 'inactive'])} are archived, all other values are active. Archiving keeps all data; purging removes the node permanently.`,
     ...(hasFiles(tools) ? filesPart() : []),
   );
 }
@@ -61,11 +61,11 @@ export function modelGuide(tools: ToolTable): string {
 function filesPart(): string[] {
   return [
     '## Files',
-    'A node has a folder on a device once `svc_mirror` has made it: its mirror. Files in the sections of that folder are tracked, each as a record with an id that stays the same when the file is moved or renamed. `local_path` tells where something lies here; it is null without a mirror on this device, and to others than its person and callers with manage.',
+    '`svc_mirror` creates the folder of a node on a device: its mirror. Files in the sections of that folder are tracked, each as a record with an id that stays the same when the file is moved or renamed. `local_path` is the path on this device; it is null without a mirror on this device, and for callers other than its person and those with manage.',
     table(
       ['section', 'holds'],
       SECTIONS.map((section) => [`\`${section}\``, SECTION_MEANINGS[section]]),
     ),
-    'Whatever is saved, edited, moved or deleted there with ordinary programs is noticed by itself; `svc_create_file`, `svc_write_file`, `svc_move_file`, `svc_rename_folder` and `svc_delete_file` do the same by call. `svc_status` tells the state of every file, `svc_sync_health` what could not be taken in. Files of neighbouring nodes are read with `svc_read_file`, or by the path that it answers: do not write there, it would change the file itself. What was deleted or replaced can be restored for 30 days with `svc_restore_trash`.',
+    'The product detects files that ordinary programs save, edit, move or delete there; `svc_create_file`, `svc_write_file`, `svc_move_file`, `svc_rename_folder` and `svc_delete_file` do the same by call. `svc_status` reports the state of every file, `svc_sync_health` the files that could not be tracked. Read files of neighbouring nodes with `svc_read_file`, or from the path that it returns; do not write there, since that changes the file itself. `svc_restore_trash` restores deleted and replaced files for 30 days.',
   ];
 }
