@@ -34,7 +34,7 @@ export function timedOut(operation: Operation, timeoutMs: number): ServiceError 
 }
 
 export function cancelled(): ServiceError {
-  return new ServiceError('REQUEST_CANCELLED', 'The caller gave the request up.');
+  return new ServiceError('REQUEST_CANCELLED', 'The caller cancelled the request.');
 }
 
 /** A call from another process that names no caller, or one that calls inside its own process alone. */
@@ -52,13 +52,14 @@ const PRINTABLE = /^[\x21-\x7e]{1,200}$/;
 /** Ids travel in headers, so they are held to what a header carries unchanged. @throws ServiceError INTERNAL */
 export function checkEnvelope(envelope: Envelope): void {
   for (const id of [envelope.callId, envelope.requestId]) {
-    if (!PRINTABLE.test(id)) throw internal(new Error('call and request ids are 1 to 200 printable ASCII characters'));
+    if (!PRINTABLE.test(id))
+      throw internal(new Error('call and request ids must be 1 to 200 printable ASCII characters'));
   }
 }
 
 /** @throws ServiceError INTERNAL, for the same reason */
 export function checkEventId(id: string): void {
-  if (!PRINTABLE.test(id)) throw internal(new Error('an event id is 1 to 200 printable ASCII characters'));
+  if (!PRINTABLE.test(id)) throw internal(new Error('an event id must be 1 to 200 printable ASCII characters'));
 }
 
 export function isPrintable(value: string | undefined): value is string {

@@ -65,7 +65,7 @@ export class Lifecycle {
     this.servings.clear();
     await this.calls.idle(this.drainMs);
     const silent = Promise.all([...this.subscriptions].map((subscription) => subscription.stop()));
-    if (!(await within(silent, this.drainMs))) this.logger.warn({}, 'a listener outlasted the drain');
+    if (!(await within(silent, this.drainMs))) this.logger.warn({}, 'a listener did not end during the drain');
     await leave();
     this.status.set('closed');
   }

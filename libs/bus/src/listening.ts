@@ -18,7 +18,7 @@ export class Listening {
     if (this.stopped) return;
     this.waiting += 1;
     if (this.waiting === BACKLOG_WARNING)
-      this.logger.warn({ event: event.type, waiting: this.waiting }, 'a listener falls behind its events');
+      this.logger.warn({ event: event.type, waiting: this.waiting }, 'an event listener is falling behind');
     this.tail = this.tail.then(() => this.hand(event));
   }
 
@@ -32,7 +32,7 @@ export class Listening {
     try {
       await this.listener(event);
     } catch (error) {
-      this.logger.error({ err: error, event: event.type, event_id: event.id }, 'a listener to an event failed');
+      this.logger.error({ err: error, event: event.type, event_id: event.id }, 'an event listener failed');
     } finally {
       this.waiting -= 1;
     }

@@ -29,7 +29,7 @@ export class StatusHolder {
     try {
       listener(this.value);
     } catch (error) {
-      this.logger.error({ err: error }, 'a listener to the bus status failed');
+      this.logger.error({ err: error }, 'a listener of the bus status failed');
     }
   }
 }

@@ -89,7 +89,7 @@ async function previewOf(tx: Transaction): Promise<AccessPreview> {
   const recorded = await tx.row<{ may_move: boolean }>(MAY_MOVE);
   if (!recorded?.may_move) return NOTHING_MOVES;
   const row = await tx.row<PreviewRow>(PREVIEW);
-  if (!row) throw new Error('A preview answers one row');
+  if (!row) throw new Error('A preview returns one row');
   const { opened, gains, loses } = row;
   return {
     widens: gains.length > 0 || opened > 0,

@@ -44,7 +44,7 @@ interface CommandOptions {
 /** Ends a command that waits for confirmation: everything is rolled back and `reply` answered. */
 export class UnconfirmedChange extends Error {
   constructor(readonly reply: unknown) {
-    super('The change waits for confirmation.');
+    super('The change needs confirmation.');
     this.name = 'UnconfirmedChange';
   }
 }
@@ -239,7 +239,7 @@ async function findApplied(source: RowSource, context: CommandContext): Promise<
     requestHash(context),
   ]);
   if (!row) return null;
-  if (!row.same) throw new ServiceError('CONFLICT', 'Another request was carried out under the id of this call.');
+  if (!row.same) throw new ServiceError('CONFLICT', 'The id of this call was already used for another request.');
   if (!row.seen) return 'unseen';
   if (row.reply === null) throw notRepeated();
   return new RawJson(row.reply, row.facts);
@@ -253,7 +253,7 @@ interface AppliedCall extends Record<string, unknown> {
 }
 
 function notRepeated(): ServiceError {
-  return new ServiceError('CONFLICT', 'This call was carried out before; its reply is not repeated.');
+  return new ServiceError('CONFLICT', 'This call was already carried out; its reply cannot be returned again.');
 }
 
 /** Tells requests apart, and callers: a credential that sees less gets nothing of a reply to one that sees everything. */

@@ -2,10 +2,10 @@ import { ServiceError } from '@workspace-graph/contracts';
 
 /** Rules that the database enforces by itself, as the caller learns of them when a service did not notice first. */
 const CONSTRAINTS: Readonly<Record<string, () => ServiceError>> = {
-  edge_key: () => new ServiceError('EDGE_EXISTS', 'This edge exists already.'),
+  edge_key: () => new ServiceError('EDGE_EXISTS', 'This edge already exists.'),
   edge_no_self_loop: () =>
-    new ServiceError('VALIDATION_FAILED', 'target_id: a node cannot be joined to itself', {
-      issues: [{ path: 'target_id', message: 'a node cannot be joined to itself' }],
+    new ServiceError('VALIDATION_FAILED', 'target_id: a node cannot have an edge to itself', {
+      issues: [{ path: 'target_id', message: 'a node cannot have an edge to itself' }],
     }),
   edge_no_cycle: () => new ServiceError('EDGE_CYCLE', 'A node cannot belong to its own descendant.'),
   organization_invariant: () => new ServiceError('ORG_INVARIANT', 'A node belongs to exactly one organization.'),
@@ -14,8 +14,8 @@ const CONSTRAINTS: Readonly<Record<string, () => ServiceError>> = {
   user_group_claim_key: () => new ServiceError('NAME_TAKEN', 'Another group has this claim.', { field: 'claim' }),
   user_external_id_key: () => new ServiceError('CONFLICT', 'Another user has this external id.'),
   actor_user_id_key: () => new ServiceError('CONFLICT', 'Another actor is tied to this user.'),
-  record_path_key: () => new ServiceError('CONFLICT', 'Another file has come to this path meanwhile.'),
-  event_supersedes_id_key: () => new ServiceError('CONFLICT', 'The event is superseded already.'),
+  record_path_key: () => new ServiceError('CONFLICT', 'Another file now has this path.'),
+  event_supersedes_id_key: () => new ServiceError('CONFLICT', 'The event is already superseded.'),
   node_lifecycle_fits: () =>
     new ServiceError('LIFECYCLE_INVALID', 'The lifecycle value does not fit the type of the node.'),
 };

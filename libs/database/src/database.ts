@@ -171,6 +171,6 @@ export async function inTransaction<R>(
   const result = await work(client);
   const { command } = await client.query('COMMIT');
   // A transaction in which a statement failed ends so, without an error.
-  if (command !== 'COMMIT') throw new Error('The transaction was rolled back at its end');
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back instead of committed');
   return result;
 }

@@ -11,7 +11,8 @@ const names = new Set<string>();
 
 /** Declares a hand-written statement. Parameters are `$1`, `$2`, …; names are unique in a process. */
 export function statement(name: string, text: string): Statement {
-  if (name.length > NAME_LENGTH) throw new Error(`Statement ${name} has a longer name than the server tells apart`);
+  if (name.length > NAME_LENGTH)
+    throw new Error(`The name of statement ${name} is longer than the server can distinguish`);
   if (names.has(name)) throw new Error(`Statement ${name} is declared twice`);
   names.add(name);
   return { name, text };

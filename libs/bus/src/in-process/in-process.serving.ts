@@ -48,7 +48,10 @@ export class InProcessServing implements Serving, HubInstance {
   private async drain(): Promise<void> {
     this.host.hub.removeInstance(this);
     if (await this.work.idle(this.host.settings.drainMs)) return;
-    this.host.logger.warn({ owner: this.owner, calls: this.runs.size }, 'calls that outlasted the drain were aborted');
+    this.host.logger.warn(
+      { owner: this.owner, calls: this.runs.size },
+      'calls that did not end during the drain were aborted',
+    );
     for (const run of this.runs) run.abort(shuttingDown());
   }
 }

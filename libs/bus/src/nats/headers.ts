@@ -45,7 +45,7 @@ export function readEnvelope(headers: MsgHdrs | undefined): IncomingEnvelope {
   const requestId = headers?.get(REQUEST);
   const timeoutMs = Number(headers?.get(TIMEOUT));
   if (!headers || !isPrintable(callId) || !isPrintable(requestId) || !(timeoutMs > 0))
-    throw internal(new Error('a request without its headers'));
+    throw internal(new Error('the request has no headers'));
   const callerText = headers.get(CALLER);
   const caller = callerText === '' ? null : readCaller(callerText);
   const traceparent = headers.get(TRACE);
@@ -63,7 +63,7 @@ function readCaller(text: string): Caller {
   try {
     return IncomingCaller.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
   } catch (error) {
-    throw internal(new Error('the identity of the caller cannot be read', { cause: error }));
+    throw internal(new Error('the caller of the request cannot be read', { cause: error }));
   }
 }
 
@@ -117,7 +117,7 @@ export function readReply(headers: MsgHdrs | undefined): Reply {
   if (kind === 'alive') return { kind };
   const part = headers.get(PART);
   if (kind === 'here' || (kind === 'declined' && part === '')) return { kind, from: readAddress(headers.get(FROM)) };
-  if (!isOutcomeKind(kind)) throw new Error(`a reply of unknown kind: ${kind}`);
+  if (!isOutcomeKind(kind)) throw new Error(`the reply has an unknown kind: ${kind}`);
   const outcome: OutcomeHead = { kind, facts: readFacts(headers.get(FACTS)) };
   return part === ''
     ? { kind: 'whole', outcome }
@@ -135,14 +135,14 @@ function isOutcomeKind(kind: string): kind is OutcomeHead['kind'] {
 
 function readPart(text: string): { index: number; count: number } {
   const match = /^(\d{1,6})\/(\d{1,6})$/.exec(text);
-  if (!match) throw new Error(`a part without its place: ${text}`);
+  if (!match) throw new Error(`the part has no valid position: ${text}`);
   return { index: Number(match[1]), count: Number(match[2]) };
 }
 
 /** Checked, because the caller publishes to a subject made from it. */
 function readAddress(text: string): InstanceAddress {
   const [owner = '', id = '', ...rest] = text.split('.');
-  if (!isOwner(owner) || !isToken(id) || rest.length > 0) throw new Error(`an instance without its address: ${text}`);
+  if (!isOwner(owner) || !isToken(id) || rest.length > 0) throw new Error(`the instance has no valid address: ${text}`);
   return { owner, id };
 }
 

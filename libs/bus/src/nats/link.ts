@@ -166,7 +166,7 @@ export class NatsLink {
       for await (const status of statuses) this.follow(status);
       this.setDown();
       const error = await connection.closed();
-      if (error) this.logger.error({ err: error }, 'the connection to NATS ended; connecting anew');
+      if (error) this.logger.error({ err: error }, 'the connection to NATS ended; reconnecting');
     }
   }
 
@@ -186,8 +186,8 @@ export class NatsLink {
   private async pauseAfter(error: unknown): Promise<void> {
     const delayMs = this.delayMs();
     const fields = { err: error, servers: serverNames(this.options), retry_in_ms: Math.round(delayMs) };
-    if (error instanceof AuthorizationError) this.logger.error(fields, 'NATS refuses the credentials of this process');
-    else this.logger.warn(fields, 'NATS cannot be reached; trying again');
+    if (error instanceof AuthorizationError) this.logger.error(fields, 'NATS rejects the credentials of this process');
+    else this.logger.warn(fields, 'NATS cannot be reached; retrying');
     await sleep(delayMs, undefined, { signal: this.leaving.signal }).catch(() => undefined);
   }
 
@@ -219,7 +219,7 @@ export class NatsLink {
       case 'close':
         return;
       default:
-        return this.logger.info({ status: status satisfies never }, 'NATS tells something unknown');
+        return this.logger.info({ status: status satisfies never }, 'NATS reports an unknown status');
     }
   }
 
@@ -261,7 +261,7 @@ export class NatsLink {
       try {
         how(listener);
       } catch (error) {
-        this.logger.error({ err: error }, 'a change of the connection could not be followed');
+        this.logger.error({ err: error }, 'a change of the connection could not be handled');
       }
     }
   }

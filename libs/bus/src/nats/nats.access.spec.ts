@@ -146,7 +146,7 @@ describe('access control on NATS', () => {
     });
     await eventually('it has tried more than once', () => log.filter((line) => line.level === 'error').length > 1);
     expect(bus.status).toBe('connecting');
-    expect(log[0]?.message).toContain('refuses the credentials');
+    expect(log[0]?.message).toContain('rejects the credentials');
     expect(JSON.stringify(log.map(({ fields, message }) => [fields, message, String(fields['err'])]))).not.toContain(
       'wr0ng',
     );

@@ -89,13 +89,15 @@ export class NatsServing implements Serving {
   }
 
   private abortAll(): void {
-    this.host.logger.warn({ owner: this.owner, calls: this.calls.size }, 'calls that outlasted the drain were aborted');
+    this.host.logger.warn(
+      { owner: this.owner, calls: this.calls.size },
+      'calls that did not end during the drain were aborted',
+    );
     for (const call of this.calls) call.run.abort(shuttingDown());
   }
 
   private receive(operation: Operation, message: Msg): void {
-    if (!message.reply)
-      return this.host.logger.warn({ operation: operation.name }, 'a request without a place for its answer');
+    if (!message.reply) return this.host.logger.warn({ operation: operation.name }, 'a request has no reply subject');
     const incoming = this.read(operation.name, message);
     if (!incoming) return;
     const key = `${operation.name} ${incoming.envelope.callId} ${incoming.callerText}`;
@@ -136,7 +138,7 @@ export class NatsServing implements Serving {
       if (!isNamed(incoming.envelope.caller)) throw unnamed();
       return incoming;
     } catch (error) {
-      this.host.logger.error({ err: error, operation }, 'a request that no caller of ours sends');
+      this.host.logger.error({ err: error, operation }, 'a malformed request was rejected');
       const outcome = encodeError(
         error instanceof ServiceError ? error : internal(error),
         requestId,

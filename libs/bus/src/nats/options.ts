@@ -62,9 +62,10 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const PING_INTERVAL_MS = 3_000;
 
 export function inboxPrefix(options: NatsBusOptions): string {
-  if (!isToken(options.name)) throw new Error(`a bus name is letters, digits, _ and -: ${options.name}`);
+  if (!isToken(options.name)) throw new Error(`a bus name consists of letters, digits, _ and -: ${options.name}`);
   const prefix = options.inboxPrefix ?? SUBJECTS.inbox(options.name);
-  if (!prefix.split('.').every(isToken)) throw new Error(`an inbox prefix is words with dots between them: ${prefix}`);
+  if (!prefix.split('.').every(isToken))
+    throw new Error(`an inbox prefix consists of words separated by dots: ${prefix}`);
   return prefix;
 }
 

@@ -216,7 +216,7 @@ export class OutgoingCall {
 
   private expectSign(withinMs: number): void {
     this.waitFor(withinMs, () => {
-      this.host.note(this, 'no sign of life; the call is sent again');
+      this.host.note(this, 'no heartbeat; the call is sent again');
       if (this.asked) this.host.avoid(this.asked);
       this.isSilent = true;
       this.lookElsewhere();

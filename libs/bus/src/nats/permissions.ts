@@ -19,7 +19,8 @@ export interface NatsPermissions {
 
 /** The narrowest permissions with which a role works. */
 export function natsPermissions(role: NatsRole): NatsPermissions {
-  if (!isToken(role.user)) throw new Error(`a NATS user's name is letters, digits, _ and -: ${role.user}`);
+  if (!isToken(role.user))
+    throw new Error(`the name of a NATS user consists of letters, digits, _ and -: ${role.user}`);
   const { serves = [], calls = [], publishes = [], listens = [] } = role;
   return {
     publish: { allow: [...calls.flatMap(callSubjects), ...answerSubjects(serves), ...publishes.map(SUBJECTS.event)] },

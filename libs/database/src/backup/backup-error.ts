@@ -69,7 +69,7 @@ export function lossOf(error: unknown, outcome: string): unknown {
   const loss = causes.find(isLoss);
   if (loss === undefined) return error;
   return new BackupError('DATABASE_LOST', `The database cannot be used right now (${loss.message}). ${outcome}`, {
-    advice: 'It may be starting again: wait a moment, then run the command again; `svc doctor` tells more.',
+    advice: 'It may be restarting: wait a moment, then run the command again. `svc doctor` shows details.',
     cause: error,
   });
 }
@@ -90,7 +90,7 @@ export function fileError(file: string, error: unknown): unknown {
       cause: error,
     });
   return new BackupError('FILE_UNUSABLE', `The file ${file} cannot be used (${code}).`, {
-    advice: 'Check the path and its rights, or choose another file.',
+    advice: 'Check the path and its permissions, or choose another file.',
     cause: error,
   });
 }

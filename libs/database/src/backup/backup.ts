@@ -61,7 +61,7 @@ async function* backupFrames(client: pg.Client, plan: Plan, counted: Counted): A
 async function makePlan(client: pg.Client): Promise<Plan> {
   const level = await readLevel(client);
   if (level.length === 0)
-    throw new BackupError('NOT_MIGRATED', 'The database holds nothing of this product.', {
+    throw new BackupError('NOT_MIGRATED', 'The database contains no data of this product.', {
       advice: 'Check which database SVC_DATABASE_URL names.',
     });
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version');

@@ -35,7 +35,7 @@ export function orderTables(tables: readonly TableStart[], references: readonly 
     const ready = left.filter(
       ({ table }) => !references.some(({ source, target }) => source === table && waiting.has(target)),
     );
-    if (ready.length === 0) throw new Error(`Foreign keys run in a circle among ${[...waiting].join(', ')}`);
+    if (ready.length === 0) throw new Error(`Foreign keys form a cycle among ${[...waiting].join(', ')}`);
     ordered.push(...ready);
     left = left.filter((table) => !ready.includes(table));
   }

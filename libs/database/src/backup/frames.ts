@@ -67,7 +67,7 @@ function decodeFrame(letter: string, content: Buffer): Frame {
 function frameBytes(held: Buffer): number {
   if (held.length < headBytes) return headBytes;
   const length = held.readUInt32BE(1);
-  if (length > longestFrameBytes) throw new BackupError('DAMAGED', 'The backup has a part of an impossible length.');
+  if (length > longestFrameBytes) throw new BackupError('DAMAGED', 'The backup has a part with an invalid length.');
   return headBytes + length;
 }
 

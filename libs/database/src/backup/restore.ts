@@ -44,7 +44,7 @@ export interface CheckedBackup {
 }
 
 function damaged(what: string): BackupError {
-  return new BackupError('DAMAGED', `The backup is not in order: ${what}.`, { advice: 'Use another backup.' });
+  return new BackupError('DAMAGED', `The backup is damaged: ${what}.`, { advice: 'Use another backup.' });
 }
 
 /**
@@ -65,14 +65,18 @@ function migrationsOf(header: BackupHeader, known: readonly Migration[]): Migrat
   return header.migrations.map(({ name, checksum }) => {
     const migration = known.find((candidate) => candidate.name === name);
     if (migration?.checksum === checksum) return migration;
-    const why = migration === undefined ? 'does not know its migration' : 'has another text of its migration';
-    throw new BackupError('NEWER_BACKUP', `The backup was made by another version: this one ${why} ${name}.`, {
-      advice: 'Restore it with the version that made it, or a newer one.',
-    });
+    const why = migration === undefined ? 'does not know its migration' : 'has a different text of its migration';
+    throw new BackupError(
+      'NEWER_BACKUP',
+      `The backup was made by another version of the product: this version ${why} ${name}.`,
+      {
+        advice: 'Restore it with the version that made it, or a newer one.',
+      },
+    );
   });
 }
 
-const nothingKept = 'Nothing of the backup was kept.';
+const nothingKept = 'Nothing was restored.';
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'workspace-graph restore' });
@@ -92,7 +96,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 async function requireEmpty(client: pg.Client): Promise<void> {
   const filled = await findFilledTable(client, await readTables(client));
   if (filled !== undefined)
-    throw new BackupError('NOT_EMPTY', `The database holds data already (in ${filled}).`, {
+    throw new BackupError('NOT_EMPTY', `The database already contains data (in ${filled}).`, {
       advice: 'Restore into a new database, or a new workspace folder.',
     });
 }
@@ -165,13 +169,13 @@ class Loader {
 
   private async write(bytes: Buffer): Promise<void> {
     const stream = this.current?.stream;
-    if (stream === undefined) throw damaged('rows without a table');
+    if (stream === undefined) throw damaged('it has rows without a table');
     if (this.failure !== undefined) throw this.failure;
     if (!stream.write(bytes)) await once(stream, 'drain');
   }
 
   private async end({ rows }: TableEnd): Promise<void> {
-    if (this.current === undefined) throw damaged('the end of a table without its beginning');
+    if (this.current === undefined) throw damaged('it has the end of a table without its beginning');
     const { start, stream } = this.current;
     this.current = undefined;
     if (this.failure !== undefined) throw this.failure;
@@ -261,6 +265,6 @@ async function toThisLevel(url: string, migrations: readonly Migration[]): Retur
   try {
     return await migrate({ url, migrations });
   } catch (error) {
-    throw lossOf(error, 'The backup was restored, but not brought to the level of this version.');
+    throw lossOf(error, 'The backup was restored, but not migrated to this version.');
   }
 }

@@ -48,7 +48,7 @@ async function exists(file: string): Promise<boolean> {
 async function writeAside(file: string, content: AsyncIterable<Buffer>): Promise<number> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   if (await exists(file))
-    throw new BackupError('FILE_EXISTS', `The file ${file} exists already.`, {
+    throw new BackupError('FILE_EXISTS', `The file ${file} already exists.`, {
       advice: 'Choose another name, or move the file away.',
     });
   const draft = `${file}.${randomBytes(4).toString('hex')}.partial`;
@@ -89,11 +89,11 @@ async function readEnds(file: string): Promise<{ first: string; last: string; si
 function checkKind(file: string, first: string): void {
   if (first === magic.toString('latin1')) return;
   if (first.startsWith(magicName))
-    throw new BackupError('NEWER_BACKUP', `The backup ${file} has a newer format than this version reads.`, {
+    throw new BackupError('NEWER_BACKUP', `The backup ${file} has a newer format than this version can read.`, {
       advice: 'Restore it with the version that made it, or a newer one.',
     });
   throw new BackupError('NOT_A_BACKUP', `The file ${file} is not a backup of this product.`, {
-    advice: 'Choose a file that `svc backup` made.',
+    advice: 'Choose a file that `svc backup` wrote.',
   });
 }
 
@@ -111,7 +111,7 @@ async function check(file: string): Promise<number> {
     sizeBytes > magic.length + sealBytes && last === `${sealPrefix}${await hashWithoutSeal(file, sizeBytes)}\n`;
   if (!whole)
     throw new BackupError('DAMAGED', `The backup ${file} is incomplete or was changed after it was written.`, {
-      advice: 'Take another copy of the file, or another backup.',
+      advice: 'Use another copy of the file, or another backup.',
     });
   return sizeBytes;
 }

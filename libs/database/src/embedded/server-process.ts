@@ -127,7 +127,7 @@ export class ServerProcess {
       if (this.over !== undefined) throw failureFrom(this.over.log, this.places.root);
       if (this.recovering) deadlineMs = Date.now() + withinMs;
       if (Date.now() > deadlineMs) await this.giveUp('not ready in time');
-      if (signal?.aborted) await this.giveUp('not wanted any more');
+      if (signal?.aborted) await this.giveUp('the start was cancelled');
       await sleep(5);
     }
   }

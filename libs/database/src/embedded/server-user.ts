@@ -33,7 +33,7 @@ export function serverUser(dataFolder: string): ServerUser | undefined {
       'BINARIES_UNUSABLE',
       'PostgreSQL refuses to run as root, and this system has neither the user "postgres" nor "nobody".',
       {
-        advice: 'Start as an ordinary user, or create one of these.',
+        advice: 'Start as an ordinary user, or create one of these users.',
       },
     );
   }

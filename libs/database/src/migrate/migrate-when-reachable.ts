@@ -29,8 +29,8 @@ export async function migrateWhenReachable(url: string, logger: Logger, signal: 
 async function migrateNow(url: string, logger: Logger): Promise<void> {
   const { applied, level } = await migrate({
     url,
-    onWait: () => logger.info('another instance migrates the database; waiting'),
+    onWait: () => logger.info('another instance is migrating the database; waiting'),
     onMigration: (name) => logger.info({ migration: name }, 'migrating'),
   });
-  logger.info({ applied, level }, 'the database is at the level of this build');
+  logger.info({ applied, level }, 'the database is migrated to the level of this build');
 }

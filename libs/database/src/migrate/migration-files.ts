@@ -17,7 +17,7 @@ export function migrationsFolder(): string {
     fileURLToPath(new URL(path, import.meta.url)),
   );
   const found = candidates.find((folder) => existsSync(folder));
-  if (found === undefined) throw new Error(`No migrations found; looked into ${candidates.join(' and ')}`);
+  if (found === undefined) throw new Error(`No migrations found in ${candidates.join(' or ')}`);
   return found;
 }
 

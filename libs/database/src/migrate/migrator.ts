@@ -89,7 +89,7 @@ async function refuseForeignTables(client: pg.Client): Promise<void> {
   if (rows[0] === undefined) return;
   throw new MigrationError(
     'FOREIGN_TABLES',
-    `The database holds the table ${rows[0].name}, which this program did not make. Give it a database of its own.`,
+    `The database contains the table ${rows[0].name}, which this program did not create. Use a separate database.`,
   );
 }
 
@@ -99,7 +99,7 @@ function checkHistory(applied: readonly AppliedRow[], known: readonly Migration[
     if (!row.finished) {
       throw new MigrationError(
         'UNFINISHED_MIGRATION',
-        `Migration ${row.name} was begun by another tool and not finished. Restore the backup, or resolve it with that tool.`,
+        `Migration ${row.name} was started by another tool and not finished. Restore the backup, or resolve it with that tool.`,
       );
     }
     if (migration === undefined) {
@@ -111,7 +111,7 @@ function checkHistory(applied: readonly AppliedRow[], known: readonly Migration[
     if (migration.checksum !== row.checksum) {
       throw new MigrationError(
         'CHANGED_MIGRATION',
-        `Migration ${row.name} was applied with another text than this version has. Use the version that made the database, or restore a backup into a new one.`,
+        `Migration ${row.name} was applied with a different text than this version has. Use the version that created the database, or restore a backup into a new database.`,
       );
     }
   }
@@ -124,7 +124,7 @@ function lineOf(sql: string, position: string | undefined): number | undefined {
 function migrationFailed(migration: Migration, failure: pg.DatabaseError): MigrationError {
   const line = lineOf(migration.sql, failure.position);
   const where = line === undefined ? '' : ` at line ${line}`;
-  const message = `Migration ${migration.name} failed${where}: ${failure.message}. Nothing of it was kept.`;
+  const message = `Migration ${migration.name} failed${where}: ${failure.message}. It was rolled back.`;
   return new MigrationError('MIGRATION_FAILED', message, { cause: failure });
 }
 
@@ -151,7 +151,7 @@ async function lock(client: pg.Client, onWait?: () => void): Promise<void> {
 }
 
 function backupFailed(cause: Error): MigrationError {
-  const message = `The database was left as it is, because the backup before its migration failed: ${cause.message}`;
+  const message = `The database was not changed, because the backup before its migration failed: ${cause.message}`;
   return new MigrationError('BACKUP_FAILED', message, { cause });
 }
 

@@ -174,7 +174,7 @@ describe('when something fails', () => {
     const logger = { info: () => undefined, warn: (_details: object, message: string) => void warnings.push(message) };
     const publisher = new OutboxPublisher({ url: url.href, publish: async () => undefined, logger });
     await publisher.start();
-    expect(warnings).toEqual(['the outbox lost its database connection and tries again']);
+    expect(warnings).toEqual(['the outbox lost its database connection and reconnects']);
     await publisher.stop();
   });
 });

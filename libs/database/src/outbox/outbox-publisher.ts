@@ -84,7 +84,7 @@ export class OutboxPublisher {
         this.failedAttempts++;
         this.options.logger?.warn(
           { err: error, attempt: this.failedAttempts },
-          'the outbox lost its database connection and tries again',
+          'the outbox lost its database connection and reconnects',
         );
         attempted();
         this.told = this.stopping;
@@ -162,7 +162,7 @@ export class OutboxPublisher {
       const againInMs = this.postponed.add(event.id);
       this.options.logger?.warn(
         { err: error, event_id: event.id, event_type: event.type, again_in_ms: againInMs },
-        'an event was not published and is tried again',
+        'an event was not published and will be retried',
       );
       return false;
     }

@@ -137,15 +137,15 @@ describe('a presentation bundle over HTTP', () => {
   );
 
   it.each<[string, () => Buffer, string]>([
-    ['no archive', () => Buffer.from('plain text'), 'no readable zip'],
-    ['empty', () => Buffer.alloc(0), 'no readable zip'],
-    ['cut off', () => zipOf([preview]).subarray(0, -30), 'no readable zip'],
-    ['cut off at its beginning', () => zipOf([preview]).subarray(40), 'no readable zip'],
+    ['no archive', () => Buffer.from('plain text'), 'not a readable zip'],
+    ['empty', () => Buffer.alloc(0), 'not a readable zip'],
+    ['cut off', () => zipOf([preview]).subarray(0, -30), 'not a readable zip'],
+    ['cut off at its beginning', () => zipOf([preview]).subarray(40), 'not a readable zip'],
     ['a bomb', () => zipOf([{ ...preview, content: Buffer.alloc(8 * 1_048_576) }]), `${DECK_LIMITS.ratio} times`],
     [
       'a bomb that tells another size',
       () => zipOf([{ ...preview, content: Buffer.alloc(8 * 1_048_576), toldBytes: 10 }]),
-      'no readable zip',
+      'not a readable zip',
     ],
     [
       'of more entries than the limit',
@@ -158,10 +158,14 @@ describe('a presentation bundle over HTTP', () => {
       () => zipOf([{ ...preview, method: 0, content: Buffer.alloc(DECK_LIMITS.previewBytes + 1) }]),
       `${DECK_LIMITS.previewBytes} bytes`,
     ],
-    ['with an entry that climbs', () => zipOf([{ name: '../preview.html', content: 'x' }, preview]), 'no readable zip'],
-    ['with an absolute entry', () => zipOf([{ name: '/etc/passwd', content: 'x' }, preview]), 'no readable zip'],
+    [
+      'with an entry that climbs',
+      () => zipOf([{ name: '../preview.html', content: 'x' }, preview]),
+      'not a readable zip',
+    ],
+    ['with an absolute entry', () => zipOf([{ name: '/etc/passwd', content: 'x' }, preview]), 'not a readable zip'],
     ['encrypted', () => zipOf([{ ...preview, encrypted: true }]), 'encrypted'],
-    ['packed in an unknown way', () => zipOf([{ ...preview, method: 99 }]), 'no readable zip'],
+    ['packed in an unknown way', () => zipOf([{ ...preview, method: 99 }]), 'not a readable zip'],
   ])('is refused when it is %s, and nothing stays open', async (_name, make, why) => {
     await save('bad.deck', make());
     const answer = await get('bad.deck');

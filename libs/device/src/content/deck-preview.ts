@@ -32,7 +32,7 @@ export async function readPreview(fd: number, path: string): Promise<DeckPreview
   const refuse = (why: string, cause?: unknown): ServiceError =>
     new ServiceError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `${path} cannot be shown as a presentation: ${why}. Its bytes are answered with raw=true.`,
+      `${path} cannot be shown as a presentation: ${why}. Request its bytes with raw=true.`,
       { path },
       { cause },
     );
@@ -46,7 +46,7 @@ export async function readPreview(fd: number, path: string): Promise<DeckPreview
     const html = await unpack(zip, entry);
     return { html, sha256: createHash('sha256').update(html).digest('hex') };
   } catch (error) {
-    throw error instanceof ServiceError ? error : refuse('it is no readable zip archive', error);
+    throw error instanceof ServiceError ? error : refuse('it is not a readable zip archive', error);
   }
 }
 

@@ -96,12 +96,12 @@ export class AdoptHandlers {
     if (ignored !== undefined) return skip(`has the name ${ignored}, which is ignored everywhere`);
     const known = this.parts.store.fileAt(row.nodeId, pathKey(path));
     if (known && !known.isDeleted)
-      return skip(known.path === path ? 'is tracked already' : `collides with ${known.path}`);
+      return skip(known.path === path ? 'is already tracked' : `collides with ${known.path}`);
     try {
       return { path, seen: await seenOrRead(await locate(row.path, path), null) };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return skip(error.code === 'FILE_NOT_FOUND' ? 'is no file in the folder of the node' : error.message);
+      return skip(error.code === 'FILE_NOT_FOUND' ? 'is not a file in the folder of the node' : error.message);
     }
   }
 }

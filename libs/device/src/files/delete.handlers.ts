@@ -74,7 +74,7 @@ export class DeleteHandlers {
       return this.deleteAt(await locate(row.path, record.path), deletion);
     });
     if (done.stuck === null) return { ...answer, applied: true, trash_id: done.trashId };
-    const hint = `${messageOf(done.stuck)} The deletion is noted and is finished within a minute, or at the next start.`;
+    const hint = `${messageOf(done.stuck)} The deletion is recorded and will be finished within a minute, or at the next start.`;
     return { ...answer, applied: false, trash_id: done.trashId, repair_needed: true, hint };
   }
 
@@ -94,7 +94,7 @@ export class DeleteHandlers {
     const { record } = deletion;
     const seen = await seenOrRead(at, stateOf(this.parts.store, record));
     if (deletion.expectedVersion !== undefined && seen.sha256 !== record.sha256)
-      throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
+      throw new ServiceError('CONFLICT', 'expected_version: the file has been edited on this device since.', {
         current: record,
       });
     const { node_id: nodeId, path } = record;
@@ -148,7 +148,7 @@ export class DeleteHandlers {
       await this.trash.withdraw(kept, now);
       return null;
     } catch (reason) {
-      this.parts.logger.warn({ err: reason, trash: kept.id }, 'a deletion could not be taken back');
+      this.parts.logger.warn({ err: reason, trash: kept.id }, 'a deletion could not be rolled back');
       return error;
     }
   }

@@ -157,7 +157,10 @@ export class FileChanges {
       return result.file.id;
     } catch (error) {
       await undo().catch((reason: unknown) =>
-        this.parts.logger.warn({ err: reason, node: nodeId }, 'a written file stays, and the next scan takes it in'),
+        this.parts.logger.warn(
+          { err: reason, node: nodeId },
+          'a written file could not be rolled back; the next scan registers it',
+        ),
       );
       throw error;
     }
@@ -210,7 +213,7 @@ function stage(at: MirrorPath, bytes: AsyncIterable<Uint8Array>, options: WriteO
 
 function mustMatch({ sha256, sizeBytes }: ReadContent, ifMatch: string, record: FileRecord | null): void {
   if (ifMatch === '*' || ifMatch === sha256) return;
-  throw new ServiceError('CONFLICT', 'The file holds other content than the one that this change builds on.', {
+  throw new ServiceError('CONFLICT', 'The content of the file differs from the content that this change is based on.', {
     current: { sha256, version: record?.version ?? null, size_bytes: sizeBytes },
   });
 }

@@ -157,7 +157,7 @@ export class FileMover {
       await removeEmptyFolders(to);
       return { kind: 'refused', error };
     } catch (reason) {
-      this.parts.logger.warn({ err: reason, file: move.file.fileId }, 'a move could not be taken back');
+      this.parts.logger.warn({ err: reason, file: move.file.fileId }, 'a move could not be rolled back');
       return { kind: 'stuck', error };
     }
   }
@@ -176,13 +176,13 @@ export class FileMover {
 export function toldOf(outcomes: readonly (MoveOutcome | undefined)[]) {
   const stuck = outcomes.find((outcome) => outcome?.kind === 'stuck');
   if (!stuck) return { applied: true, repair_needed: false, hint: null };
-  const hint = `${messageOf(stuck.error)} The change is noted, and is finished or taken back within a minute or at the next start.`;
+  const hint = `${messageOf(stuck.error)} The change is recorded, and will be finished or rolled back within a minute or at the next start.`;
   return { applied: false, repair_needed: true, hint };
 }
 
 /** What may be told of an error: messages of refusals only. */
 export function messageOf(error: unknown): string {
-  return error instanceof ServiceError ? error.message : 'An unexpected error on this device.';
+  return error instanceof ServiceError ? error.message : 'An unexpected error occurred on this device.';
 }
 
 /** Where a file may be taken from its name: by a move, by one more to another volume, and by taking it back. */

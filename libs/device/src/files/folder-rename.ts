@@ -48,7 +48,7 @@ export class FolderRename {
   async plan(row: MirrorRow, prefixes: Prefixes, limit: number): Promise<{ steps: RenameStep[]; total: number }> {
     const files = [...this.parts.store.filesOf(row.nodeId, prefixes.from)];
     if (files.length === 0 && this.count(row.nodeId, prefixes.to) === 0)
-      throw new ServiceError('FILE_NOT_FOUND', `old_prefix: no tracked file lies under ${prefixes.from}.`, {
+      throw new ServiceError('FILE_NOT_FOUND', `old_prefix: there is no tracked file under ${prefixes.from}.`, {
         path: prefixes.from,
       });
     await this.mustBePossible(row, prefixes);
@@ -88,7 +88,7 @@ export class FolderRename {
       throw validationFailed([
         {
           path: 'new_prefix',
-          message: 'differs from old_prefix by case or form only, which this disk cannot hold apart',
+          message: 'differs from old_prefix only by case or Unicode form, which this disk does not distinguish',
         },
       ]);
   }

@@ -100,10 +100,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
       const intents = await this.open();
       for (const intent of intents) if (!this.closed) await this.tryOne(intent, areLocked);
     } catch (error) {
-      this.parts.logger.warn(
-        { err: error },
-        'notes of file operations could not be read; they are read again in a minute',
-      );
+      this.parts.logger.warn({ err: error }, 'intents of file operations could not be read; retrying in a minute');
       this.schedule();
     }
   }
@@ -131,7 +128,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
       await this.repair(intent);
       await this.intents.settle([{ id, error: null }]);
     } catch (error) {
-      this.parts.logger.warn({ err: error, intent: id }, 'a file operation stays open');
+      this.parts.logger.warn({ err: error, intent: id }, 'a file operation remains unfinished');
       await this.intents.settle([{ id, error: messageOf(error) }]);
     }
   }

@@ -36,7 +36,7 @@ export class Intents {
       await this.parts.service.call(settleFileIntents, { outcomes }, null);
     } catch (error) {
       isOpen = true;
-      this.parts.logger.warn({ err: error }, 'notes of file operations stay; they are looked at again in a minute');
+      this.parts.logger.warn({ err: error }, 'intents of file operations could not be settled; retrying in a minute');
     }
     if (isOpen) for (const listener of this.listeners) listener();
   }

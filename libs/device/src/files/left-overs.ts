@@ -47,7 +47,7 @@ export class LeftOvers implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.sweep(mirrorRoot, folder, how);
     } catch (error) {
-      if (!isAbsent(error)) this.parts.logger.debug({ err: error }, 'left-over temporary files stay');
+      if (!isAbsent(error)) this.parts.logger.debug({ err: error }, 'leftover temporary files could not be removed');
     }
   }
 

@@ -101,7 +101,7 @@ interface MoveTarget {
 async function mustBeUnchanged({ fromRoot, file }: PlannedMove, record: FileRecord): Promise<void> {
   const at = await locate(fromRoot, file.path);
   if (!at.exists || (await seenOrRead(at, file)).sha256 === record.sha256) return;
-  throw new ServiceError('CONFLICT', 'expected_version: the file was edited on this device meanwhile.', {
+  throw new ServiceError('CONFLICT', 'expected_version: the file has been edited on this device since.', {
     current: record,
   });
 }

@@ -490,8 +490,8 @@ describe('adopting files', () => {
     const second = await ask();
     expect(second.files).toEqual([]);
     expect(second.skipped.map(({ reason }) => reason).slice(0, 2)).toEqual([
-      'is tracked already',
-      'is tracked already',
+      'is already tracked',
+      'is already tracked',
     ]);
   });
 });

@@ -59,11 +59,11 @@ export class NodeFolders {
     if (!found || (nodeId !== undefined && found.file.node_id !== nodeId)) throw fileNotFound({ file_id: fileId });
     const { node_id } = found.file;
     if (found.place.level !== 'write')
-      throw new ServiceError('FORBIDDEN', `You may read the node ${node_id} and not write on it.`, { node_id });
+      throw new ServiceError('FORBIDDEN', `You may read the node ${node_id}, but not write to it.`, { node_id });
     if (version !== undefined && found.file.version !== version)
       throw new ServiceError(
         'CONFLICT',
-        `expected_version: the file ${fileId} has version ${found.file.version} by now.`,
+        `expected_version: the file ${fileId} now has version ${found.file.version}.`,
         { current: found.file },
       );
     return found;

@@ -27,7 +27,7 @@ export class RenameHandlers {
       to: checkedFolder(input.new_prefix, 'new_prefix'),
     };
     if (prefixes.to === prefixes.from || prefixes.to.startsWith(`${prefixes.from}/`))
-      throw validationFailed([{ path: 'new_prefix', message: 'must not be or lie in old_prefix' }]);
+      throw validationFailed([{ path: 'new_prefix', message: 'must not be old_prefix or a folder in it' }]);
     if (dry_run) {
       const { steps, total } = await this.renames.plan(row, prefixes, LIMITS.renameFolderMax);
       return { applied: false, renamed: steps.map(stepAnswer), remaining: total, repair_needed: false, hint: null };

@@ -35,7 +35,7 @@ export class WriteHandlers {
     { envelope, operation, signal }: OperationContext,
   ): Promise<ReplyOf<typeof writeFile>> {
     if (!content.isWellFormed() || content.includes('\0'))
-      throw new ServiceError('NOT_EDITABLE', 'content: is not Unicode text without NUL.', { path });
+      throw new ServiceError('NOT_EDITABLE', 'content: must be Unicode text without NUL characters.', { path });
     const options = { envelope, action: operation.name, signal, text: true, ifMatch: expected_sha256 };
     return this.changes.replaceFrom({ nodeId: node_id, path }, once(Buffer.from(content)), options);
   }

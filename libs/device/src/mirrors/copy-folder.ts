@@ -99,7 +99,7 @@ function kindOf(found: Dirent, path: string): Entry['kind'] {
   if (found.isSymbolicLink()) return 'link';
   throw pathRefused(
     'unusable',
-    `${path} in the folder is no file, folder or link, so it cannot be copied. Remove it first.`,
+    `${path} in the folder is not a file, folder or link, so it cannot be copied. Remove it first.`,
   );
 }
 
@@ -109,7 +109,7 @@ async function copyEntry({ path, kind }: Entry, from: string, to: string, disk: 
   if (kind === 'link') return symlink(await readlink(source), target);
   await disk.copyFile(source, target);
   if ((await hashOfFile(source)) !== (await hashOfFile(target)))
-    throw new ChangedMeanwhile(`the copy of ${path} has another content`);
+    throw new ChangedMeanwhile(`the copy of ${path} has different content`);
   const { atime, mtime, mode } = await lstat(source);
   await utimes(target, atime, mtime);
   await chmod(target, mode);

@@ -59,13 +59,13 @@ export async function refuseReserved(path: string, root: string): Promise<void> 
     if (holds(path, await realFolder(folder)))
       throw pathRefused(
         'reserved',
-        'The root of the disk, the home folder, the folder of the workspace and what holds them cannot be the folder of a node. Choose a folder of its own.',
+        'The root of the disk, the home folder, the folder of the workspace and their parent folders cannot be the folder of a node. Choose a separate folder.',
       );
   // Where the workspace itself is was decided by whoever set it up.
   if (!holds(await realFolder(root), path) && isOfSystem(path, systemFolders()))
     throw pathRefused(
       'reserved',
-      'This folder belongs to the operating system, or holds one that does. Choose a folder in which people work.',
+      'This folder belongs to the operating system, or contains one that does. Choose an ordinary working folder.',
     );
 }
 
@@ -114,18 +114,18 @@ export function folderError(error: unknown): unknown {
 }
 
 const UNUSABLE: Readonly<Record<string, readonly [RefusalReason, string]>> = {
-  EACCES: ['unusable', 'This user has no right to write in the folder.'],
-  EPERM: ['unusable', 'This user has no right to write in the folder.'],
-  EROFS: ['unusable', 'The folder lies on a disk that cannot be written to.'],
+  EACCES: ['unusable', 'This user has no permission to write in the folder.'],
+  EPERM: ['unusable', 'This user has no permission to write in the folder.'],
+  EROFS: ['unusable', 'The folder is on a read-only disk.'],
   ENOTDIR: ['not_a_folder', 'A part of the path is a file.'],
   EEXIST: ['not_a_folder', 'A part of the path is a file.'],
-  ENAMETOOLONG: ['unusable', 'The path is longer than this disk can hold.'],
-  EINVAL: ['unusable', 'The path has a name that this disk cannot hold.'],
-  EILSEQ: ['unusable', 'The path has a name that this disk cannot hold.'],
-  ELOOP: ['unusable', 'The path has links that lead in a circle.'],
-  ENOENT: ['unusable', 'The path leads through a link to nowhere.'],
+  ENAMETOOLONG: ['unusable', 'The path is longer than this disk allows.'],
+  EINVAL: ['unusable', 'The path has a name that this disk does not allow.'],
+  EILSEQ: ['unusable', 'The path has a name that this disk does not allow.'],
+  ELOOP: ['unusable', 'The path has links that form a loop.'],
+  ENOENT: ['unusable', 'The path leads through a broken link.'],
   EIO: ['unusable', 'The disk of this folder failed.'],
-  ENODEV: ['unusable', 'The disk of this folder is not there.'],
+  ENODEV: ['unusable', 'The disk of this folder is not available.'],
 };
 
 /** For whoever sees its organization, and for who does not. */

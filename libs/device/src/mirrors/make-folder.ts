@@ -21,7 +21,7 @@ export async function makeFolder(path: string, sections: readonly string[]): Pro
   }
   if ((await realFolder(path)) === path) return;
   await removeFolders(made);
-  throw pathRefused('unusable', 'The path leads through a link that was changed meanwhile. Try again.');
+  throw pathRefused('unusable', 'The path leads through a link that has just changed. Try again.');
 }
 
 /** Makes a folder and those above it; answers the ones that were made, outermost first. */
@@ -59,7 +59,7 @@ async function refuseBlocked(path: string, sections: readonly string[]): Promise
     if ((await kindOf(join(path, section))) === 'other')
       throw pathRefused(
         'section_blocked',
-        `The folder has something named ${section} that is no folder of its own. Move it away first.`,
+        `The folder contains something named ${section} that is not an ordinary folder. Move it away first.`,
       );
 }
 

@@ -87,7 +87,7 @@ export class MirrorFolders {
 function otherMirror({ place, path }: PlacedFolder): ServiceError {
   return pathRefused(
     'other_mirror',
-    'The folder is, holds or lies in the folder of another node, so a file in it would belong to both. Choose another folder.',
+    'The folder is the folder of another node, contains one or lies in one, so a file in it would belong to both nodes. Choose another folder.',
     { node_id: place.node_id, path },
   );
 }

@@ -101,7 +101,7 @@ export class MirrorHandlers {
     if (chosen !== null && (await realFolder(chosen)) !== row.path)
       throw new ServiceError(
         'CONFLICT',
-        `The node ${row.nodeId} has its folder elsewhere. Move that folder, or ask without a path to keep it where it is.`,
+        `The node ${row.nodeId} already has a folder at another path. Move that folder, or call without a path to keep it.`,
         { current: { local_path: await this.parts.localPaths.folderOf(place, envelope) } },
       );
     const state = await this.mirrors.stateOf(row);
@@ -133,7 +133,7 @@ async function refuseOtherVolume({ path, identity }: MirrorRow): Promise<void> {
   if (found !== null && volumeOf(found) === volumeOf(identity)) return;
   throw pathRefused(
     'unusable',
-    'The folder is gone with the disk on which it lay. Bring the disk back, or give the folder up and make another one.',
+    'The folder is missing together with its disk. Attach the disk, or stop tracking the folder and create another one.',
   );
 }
 

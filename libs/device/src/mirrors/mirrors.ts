@@ -188,7 +188,7 @@ export class Mirrors implements BeforeApplicationShutdown {
       const row = this.of(nodeId);
       if (!row || (await this.placesOf([row], null)).has(nodeId)) return;
       this.remove(row);
-      this.parts.logger.info({ node: nodeId, path: row.path }, 'the node of a mirror is gone; its folder stays');
+      this.parts.logger.info({ node: nodeId, path: row.path }, 'the node of a mirror was removed; its folder stays');
     });
   }
 

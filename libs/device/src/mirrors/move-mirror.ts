@@ -57,7 +57,7 @@ export class MoveMirror implements OnModuleInit {
       await this.recover(note).catch((error: unknown) =>
         this.parts.logger.warn(
           { err: error, node: note.node_id },
-          'a move of a folder could not be ended; it is tried again at the next start',
+          'a move of a folder could not be finished; it will be retried at the next start',
         ),
       );
   }
@@ -71,7 +71,7 @@ export class MoveMirror implements OnModuleInit {
     if ((await this.mirrors.stateOf(from)) !== 'ready')
       throw new ServiceError(
         'NO_MIRROR',
-        `The folder of the node ${from.nodeId} is not there at the moment. Bring it back, then move it.`,
+        `The folder of the node ${from.nodeId} is missing at the moment. Put it back, then move it.`,
         { node_id: from.nodeId },
       );
     const current = this.mirrors.require(from.nodeId);
@@ -94,7 +94,7 @@ export class MoveMirror implements OnModuleInit {
     if (nested)
       throw pathRefused(
         'holds_mirrors',
-        'The folder holds folders of other nodes, which have places of their own, so it stays where it is.',
+        'The folder contains folders of other nodes, so it cannot be moved. Move those folders out of it first.',
       );
   }
 
@@ -142,7 +142,7 @@ export class MoveMirror implements OnModuleInit {
     if (!gone)
       this.parts.logger.warn(
         { node: from.nodeId, path: from.path },
-        'a folder was moved, and something stays at its old place',
+        'a folder was moved, but its old path could not be removed completely',
       );
     return row;
   }
@@ -175,7 +175,7 @@ export class MoveMirror implements OnModuleInit {
         if (attempt === COPIES)
           throw new ServiceError(
             'CONFLICT',
-            'Files in the folder change all the time. Stop working in it, then move it.',
+            'Files in the folder keep changing. Stop working in it, then move it.',
             undefined,
             {
               cause: error,
@@ -227,21 +227,18 @@ function draftOf(nodeId: string, to: string): string {
 
 async function identityOf(path: string): Promise<string> {
   const identity = await folderIdentity(path);
-  if (identity === null) throw new Error('the folder that was just moved is not there');
+  if (identity === null) throw new Error('the folder that was just moved is missing');
   return identity;
 }
 
 async function refuseTarget(from: MirrorRow, to: string): Promise<void> {
   if (folderKey(to) !== folderKey(from.path) && holds(from.path, to))
-    throw pathRefused('inside_itself', 'The new folder lies in the present one. Choose a folder outside of it.');
+    throw pathRefused('inside_itself', 'The new folder is inside the current one. Choose a folder outside it.');
   const found = await lstat(to, { bigint: true }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw folderError(error);
   });
   // A rename that changes case alone finds the folder itself.
   if (found && `${found.dev}:${found.ino}` !== from.identity)
-    throw new ServiceError(
-      'DESTINATION_EXISTS',
-      'path: something is there already. Choose a folder that does not exist.',
-    );
+    throw new ServiceError('DESTINATION_EXISTS', 'path: already exists. Choose a folder that does not exist.');
 }

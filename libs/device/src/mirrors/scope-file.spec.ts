@@ -141,7 +141,7 @@ describe('SVC_SCOPE.md', () => {
       '## Description',
     ]);
     expect(headings.every((line) => /^##? (\\#|Where|Desc|Goal|Resp|Recent)/.test(line))).toBe(true);
-    expect(text).toContain('The rest is left out here');
+    expect(text).toContain('The rest is omitted');
     expect(text.indexOf('-->')).toBe(text.lastIndexOf('-->'));
     expect(isOwnScope(text)).toBe(true);
   });

@@ -30,13 +30,14 @@ export function diskError(error: unknown, path: string): unknown {
     return new ServiceError('STORAGE_FULL', `The disk of this device has no room for ${path}.`, details, {
       cause: error,
     });
-  if (TOO_LONG.has(code)) return validationFailed([{ path: 'path', message: 'is a name that this disk cannot hold' }]);
+  if (TOO_LONG.has(code))
+    return validationFailed([{ path: 'path', message: 'is a name that this disk does not allow' }]);
   if (code === 'ENOTDIR' || code === 'EISDIR' || code === 'EEXIST' || code === 'ENOTEMPTY')
     return occupied(path, error);
   if (code === 'ENOENT')
-    return new ServiceError('CONFLICT', `${path} was moved or removed meanwhile.`, details, { cause: error });
+    return new ServiceError('CONFLICT', `${path} has been moved or removed.`, details, { cause: error });
   if (NOT_NOW.has(code))
-    return new ServiceError('SERVICE_UNAVAILABLE', `This device refuses access to ${path} (${code}).`, details, {
+    return new ServiceError('SERVICE_UNAVAILABLE', `This device denies access to ${path} (${code}).`, details, {
       cause: error,
     });
   return error;
@@ -44,7 +45,7 @@ export function diskError(error: unknown, path: string): unknown {
 
 /** The answer to a path under which something lies already. */
 export function occupied(path: string, cause?: unknown): ServiceError {
-  return new ServiceError('DESTINATION_EXISTS', `Something lies at ${path} already.`, { path }, { cause });
+  return new ServiceError('DESTINATION_EXISTS', `The path ${path} already exists.`, { path }, { cause });
 }
 
 /** Runs `work`; errors of the file system are told about `path`. */

@@ -77,7 +77,7 @@ export class HeldFolder implements AsyncDisposable {
       throw error;
     });
     if (real !== this.realRoot && !real?.startsWith(this.realRoot + sep))
-      throw new ServiceError('CONFLICT', 'The folder was moved away meanwhile.');
+      throw new ServiceError('CONFLICT', 'The folder has been moved away.');
   }
 
   /** Writes to the disk that names were added or removed. */

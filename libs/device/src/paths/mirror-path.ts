@@ -48,7 +48,7 @@ export async function locate(mirrorRoot: string, path: string): Promise<MirrorPa
 /** The answer to a path that leads through a symbolic link. */
 export function throughLink(path: string): ServiceError {
   return validationFailed([
-    { path: 'path', message: `leads through the symbolic link ${path}, and links are not followed` },
+    { path: 'path', message: `leads through the symbolic link ${path}; symbolic links are not followed` },
   ]);
 }
 

@@ -179,7 +179,7 @@ async function copyAcross({ from, source }: Leaving, to: MirrorPath, { asides }:
   try {
     const written = await readContent(await locate(to.mirrorRoot, to.path));
     if (written.sha256 !== seen.sha256)
-      throw new ServiceError('SERVICE_UNAVAILABLE', `The copy of ${from.path} is not what was read; try again.`);
+      throw new ServiceError('SERVICE_UNAVAILABLE', `The copy of ${from.path} differs from what was read; try again.`);
     await takeCopied({ folder: source, name: lastName(from), id: asides.next(from) }, from, read);
   } catch (error) {
     const copy = await locate(to.mirrorRoot, to.path);

@@ -132,7 +132,7 @@ export function isSame(found: BigIntStats, { stamp, inode }: Pick<SeenContent, '
 }
 
 export function changedMeanwhile(path: string): ServiceError {
-  return new ServiceError('CONFLICT', `The file ${path} was changed meanwhile.`, { path });
+  return new ServiceError('CONFLICT', `The file ${path} has been changed.`, { path });
 }
 
 export interface NewName {

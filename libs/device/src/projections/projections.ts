@@ -270,7 +270,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
     const done = await Promise.allSettled(matching.map((each) => this.inTurn(each, () => work(each))));
     for (const result of done)
       if (result.status === 'rejected')
-        this.parts.logger.warn({ err: result.reason as unknown }, 'a projection could not be taken away');
+        this.parts.logger.warn({ err: result.reason as unknown }, 'a projection could not be removed');
   }
 
   private inTurn<T>(projection: Projection, work: () => Promise<T>): Promise<T> {

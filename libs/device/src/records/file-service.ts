@@ -58,7 +58,7 @@ export class FileService {
   async writablePlace(nodeId: string, asker: Asker): Promise<NodePlace> {
     const place = await this.place(nodeId, asker);
     if (place.level !== 'write')
-      throw new ServiceError('FORBIDDEN', `You may read the node ${nodeId} and not write on it.`, { node_id: nodeId });
+      throw new ServiceError('FORBIDDEN', `You may read the node ${nodeId}, but not write to it.`, { node_id: nodeId });
     return place;
   }
 }

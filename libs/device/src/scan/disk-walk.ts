@@ -207,7 +207,7 @@ export class DiskWalk {
     if (isIgnored && !(isFile && this.known.has(path))) return;
     if (stat.isSymbolicLink()) this.problems.push(linkProblem(path));
     else if (stat.isFile()) this.compare(path, onDisk, stat);
-    else this.problems.push({ path, message: 'It is no ordinary file but a pipe, a socket or a device.' });
+    else this.problems.push({ path, message: 'It is not an ordinary file but a pipe, a socket or a device.' });
   }
 
   /** Of names that are one name in NFC, the one that is written so counts. */
@@ -221,7 +221,7 @@ export class DiskWalk {
       return false;
     this.problems.push({
       path: own.path,
-      message: 'Its name stands here twice, in two forms of characters; rename one of them.',
+      message: 'Its name exists here twice, in two Unicode forms; rename one of them.',
     });
     return true;
   }
@@ -287,7 +287,7 @@ export class DiskWalk {
     const wasElsewhere = this.known.get(path)?.endsWith('|') && !this.known.get(path)?.startsWith('|');
     if (!wasElsewhere || isUnder(path, this.otherVolumes)) return true;
     const folder = path.slice(0, path.lastIndexOf('/'));
-    const message = 'It lay on another volume that is not there at the moment.';
+    const message = 'It is on another volume that is not available at the moment.';
     if (!this.problems.some((problem) => problem.path === folder)) this.problems.push({ path: folder, message });
     return false;
   }
@@ -326,11 +326,14 @@ export class DiskWalk {
     try {
       const text = readSmallFile(this.at(onDisk === '' ? IGNORE_FILE : `${onDisk}/${IGNORE_FILE}`));
       if (text === null)
-        this.problems.push({ path: file, message: 'It is no ordinary file of at most 1 MB; its rules do not hold.' });
+        this.problems.push({
+          path: file,
+          message: 'It is not an ordinary file of at most 1 MB; its rules are not applied.',
+        });
       return text === null ? rules : rules.with(path, text);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR')
-        this.problems.push({ path: file, message: `Its rules do not hold: it cannot be read (${codeOf(error)}).` });
+        this.problems.push({ path: file, message: `Its rules are not applied: it cannot be read (${codeOf(error)}).` });
       return rules;
     }
   }
@@ -368,7 +371,7 @@ function inFolder(folder: Folder, name: string): Folder {
 }
 
 function linkProblem(path: string): WalkProblem {
-  return { path, message: 'It is a symbolic link, and links are not followed.' };
+  return { path, message: 'It is a symbolic link, and symbolic links are not followed.' };
 }
 
 function isUnder(path: string, folders: readonly string[]): boolean {

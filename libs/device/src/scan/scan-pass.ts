@@ -80,7 +80,7 @@ interface Selection {
 }
 
 const ATTEMPTS = 3;
-const ABSENT_SECTION = 'The folder is not there. Its files count as deleted unless it is back within ten seconds.';
+const ABSENT_SECTION = 'The folder is missing. Its files count as deleted unless it is back within ten seconds.';
 const STEPS_AT_ONCE = 1_000;
 const LOOKUPS_AT_ONCE = 1_000;
 const PRINTABLE_ASCII = /^[ -~]+$/;
@@ -395,5 +395,5 @@ function isTracked(file: FileState | undefined): boolean {
 }
 
 function collisionMessage({ taken }: Collision): string {
-  return `Its name differs only by case or form of characters from ${taken}, so that it could not be told from it everywhere; rename one of them.`;
+  return `Its name differs from ${taken} only by case or Unicode form, which not every disk distinguishes; rename one of them.`;
 }

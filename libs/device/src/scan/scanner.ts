@@ -19,7 +19,7 @@ export interface ScanOutcome
 
 const UNSCANNED: Record<Exclude<FolderState, 'ready'>, string> = {
   missing:
-    'The folder is not there, or another or an emptied one is. Nothing in it counts as deleted. Create the folder of the node again to take it as it is.',
+    'The folder is missing, replaced or emptied. Nothing in it counts as deleted. Create the folder of the node again to accept its current state.',
   unreadable: 'The folder cannot be read. Nothing in it counts as deleted.',
 };
 const NOTHING: Omit<ScanOutcome, 'state'> = {
@@ -160,7 +160,7 @@ export class Scanner implements BeforeApplicationShutdown {
     const state = await this.mirrors.stateOf(row);
     if (state === 'ready') {
       this.parts.logger.error({ err: error, node: nodeId }, 'a scan failed');
-      this.failures.note(nodeId, '', 'The folder could not be scanned; it will be tried again.');
+      this.failures.note(nodeId, '', 'The folder could not be scanned; the scan will be retried.');
     } else this.failures.note(nodeId, '', UNSCANNED[state]);
     return { state, ...NOTHING, isIncomplete: state === 'ready' };
   }

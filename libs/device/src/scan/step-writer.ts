@@ -120,8 +120,8 @@ export class StepWriter {
   private failuresOf(paths: Iterable<string>, error: unknown): PathTexts {
     const isTold = error instanceof ServiceError;
     if (isTold && error.code === 'NODE_NOT_FOUND') throw new MirrorGone();
-    if (!isTold) this.parts.logger.warn({ err: error, node: this.nodeId }, 'changes of files could not be written');
-    const message = isTold ? error.message : 'It could not be registered; it will be tried again.';
+    if (!isTold) this.parts.logger.warn({ err: error, node: this.nodeId }, 'changes of files could not be recorded');
+    const message = isTold ? error.message : 'It could not be registered; this will be retried.';
     return [...paths].map((path) => [path, message]);
   }
 }

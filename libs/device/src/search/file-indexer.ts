@@ -67,7 +67,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
       this.mirrors.onQuiet(() => this.goOn()),
     );
     this.index.onRebuilt(() => {
-      this.parts.logger.warn('the search index was damaged and is made anew');
+      this.parts.logger.warn('the search index was damaged and is rebuilt');
       this.compareAll();
     });
     if (this.parts.store.mirrors().length > 0) this.compareAll(START_DELAY_MS);

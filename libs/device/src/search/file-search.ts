@@ -45,7 +45,7 @@ export class FileSearch {
   ): Promise<OutputOf<typeof searchFiles>> {
     const terms = termsOf(query);
     if (terms.length === 0)
-      throw validationFailed([{ path: 'query', message: 'must have a word: letters or digits to look for' }]);
+      throw validationFailed([{ path: 'query', message: 'must contain a word: letters or digits to search for' }]);
     if (nodeId !== undefined) await this.parts.service.place(nodeId, envelope);
     const found = await this.visible({ terms, nodeId, envelope }, limit + 1);
     const hits = found.slice(0, limit);

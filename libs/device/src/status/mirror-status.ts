@@ -26,13 +26,13 @@ export interface ReportTarget {
 }
 
 const STATES: Readonly<Record<Exclude<FolderState, 'ready'>, string>> = {
-  missing: 'The folder of the node is not there; this is the state that was last known.',
-  unreadable: 'The folder of the node cannot be read; this is the state that was last known.',
+  missing: 'The folder of the node is missing; this is the last known state.',
+  unreadable: 'The folder of the node cannot be read; this is the last known state.',
 };
-const BEFORE_FIRST_SCAN = 'It was not found, and the first scan of the folder has not ended yet.';
-const UNREADABLE = 'The folder cannot be read, so what lies in it is not known.';
-const BELOW_UNREADABLE = 'Its folder cannot be read; this is the state that was last known.';
-const BELOW_LINK = 'Its folder is a symbolic link, which is not followed; this is the state that was last known.';
+const BEFORE_FIRST_SCAN = 'It was not found, and the first scan of the folder has not finished yet.';
+const UNREADABLE = 'The folder cannot be read, so its content is unknown.';
+const BELOW_UNREADABLE = 'Its folder cannot be read; this is the last known state.';
+const BELOW_LINK = 'Its folder is a symbolic link, which is not followed; this is the last known state.';
 const LINK = 'It is a symbolic link, which is not followed.';
 /** What is read for a name whose bytes are no text. */
 const NO_TEXT = '\u{fffd}';
@@ -171,11 +171,11 @@ class MirrorTeller implements SectionVisitor {
 
   /** Null for a file that only waits for the next scan, or that somebody took out of tracking. */
   private whyUntracked(path: string): string | null {
-    if (path.includes(NO_TEXT)) return 'Its name is no valid text.';
+    if (path.includes(NO_TEXT)) return 'Its name is not valid Unicode text.';
     const parsed = parseFilePath(path);
     if ('problem' in parsed) return `Its path ${parsed.problem}.`;
     const twin = this.store.fileAt(this.mirror.row.nodeId, pathKey(path));
-    return twin ? `The tracked file ${twin.path} has the same name, but for case or the form of characters.` : null;
+    return twin ? `The tracked file ${twin.path} has the same name except for case or Unicode form.` : null;
   }
 
   private advance(): void {
@@ -185,7 +185,7 @@ class MirrorTeller implements SectionVisitor {
 
 function sectionOf(path: string): Section {
   const [first = ''] = path.split('/', 1);
-  if (!isSection(first)) throw new Error(`The path ${JSON.stringify(path)} lies in no section`);
+  if (!isSection(first)) throw new Error(`The path ${JSON.stringify(path)} is not in a section`);
   return first;
 }
 

@@ -167,7 +167,7 @@ describe('the state of files', () => {
     await rename(node.path, `${node.path}-away`);
     const away = await status();
     expect(sizes(away)).toEqual({ clean: 2 });
-    expect(away.clean[0]?.problem).toContain('not there');
+    expect(away.clean[0]?.problem).toContain('is missing');
     await rename(`${node.path}-away`, node.path);
 
     await unlink(join(node.path, 'wip/a.md'));
@@ -197,7 +197,7 @@ describe('the state of files', () => {
       ['wip/folder', expect.stringContaining('symbolic link')],
       ['wip/line\nbreak.md', expect.stringContaining('control character')],
       ['wip/plan.md', expect.stringContaining('wip/Plan.md')],
-      ['wip/\ufffd\ufffd', expect.stringContaining('no valid text')],
+      ['wip/\ufffd\ufffd', expect.stringContaining('not valid Unicode text')],
     ]);
     expect(problems(answer.deleted_local)).toEqual([['wip/linked.md', expect.stringContaining('symbolic link')]]);
     expect(problems(answer.clean)).toEqual([

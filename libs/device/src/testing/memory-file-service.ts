@@ -158,7 +158,7 @@ export class MemoryFileService {
 
   private mustWrite(nodeId: string, caller: Caller | null): void {
     if (this.mustSee(nodeId, caller).level === 'read')
-      throw new ServiceError('FORBIDDEN', `You may read the node ${nodeId} and not write on it.`, { node_id: nodeId });
+      throw new ServiceError('FORBIDDEN', `You may read the node ${nodeId}, but not write to it.`, { node_id: nodeId });
   }
 
   /** The device itself may still see what is said of a node that is gone. */
@@ -263,7 +263,7 @@ export class MemoryFileService {
       throw new ServiceError('FILE_NOT_FOUND', `There is no file ${change.file_id} that you may see.`);
     }
     if (change.expected_version !== undefined && change.expected_version !== file.version)
-      throw new ServiceError('CONFLICT', 'The file was changed meanwhile.', { current: file });
+      throw new ServiceError('CONFLICT', 'The file has been changed.', { current: file });
     switch (change.kind) {
       case 'update':
         return this.rewrite(file, contentOf(change));

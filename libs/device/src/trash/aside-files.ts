@@ -131,7 +131,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
     try {
       this.write([]);
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'notes of files that are no longer aside go later');
+      this.parts.logger.warn({ err: error }, 'notes of files that are no longer aside could not be removed yet');
     }
   }
 
@@ -146,7 +146,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
     const nodeId = this.parts.store.mirrors().find((row) => row.path === mirrorRoot)?.nodeId ?? '';
     const key = keyOf({ nodeId, path });
     const row = noted.get(key)?.shift() ?? this.note([{ nodeId, path }]).get(key)?.shift();
-    if (!row) throw new Error('it was just noted');
+    if (!row) throw new Error('the note that was just written is missing');
     return row;
   }
 
@@ -227,7 +227,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   private warn({ nodeId, id }: AsideRow, error: unknown): void {
-    this.parts.logger.warn({ err: error, node: nodeId, aside: id }, 'a file that was taken aside stays');
+    this.parts.logger.warn({ err: error, node: nodeId, aside: id }, 'a file aside could not be settled');
   }
 }
 

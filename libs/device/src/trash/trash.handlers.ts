@@ -164,7 +164,7 @@ function deltasOf(
 }
 
 function notInTrash(id: string): ServiceError {
-  return new ServiceError('TRASH_NOT_FOUND', `There is nothing under ${id} in the trash that you may see.`, {
+  return new ServiceError('TRASH_NOT_FOUND', `There is no entry ${id} in the trash that you may see.`, {
     trash_id: id,
   });
 }

@@ -91,7 +91,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
       if (this.parts.store.trashEntry(row.id)) this.parts.store.putTrash(now);
       return now;
     } catch (error) {
-      this.parts.logger.warn({ err: error, trash: row.id }, 'an entry of the trash could not be read again');
+      this.parts.logger.warn({ err: error, trash: row.id }, 'an entry of the trash could not be re-read');
       return row;
     }
   }
@@ -106,7 +106,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
     try {
       await this.forget({ id });
     } catch (error) {
-      this.parts.logger.warn({ err: error, trash: id }, 'an entry of the trash goes later');
+      this.parts.logger.warn({ err: error, trash: id }, 'an entry of the trash could not be removed yet');
       this.unneeded.add(id);
       this.tryAgain();
     }
@@ -138,7 +138,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
     try {
       await this.sweep(Date.now());
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'the trash could not be tidied; it is tried again in a minute');
+      this.parts.logger.warn({ err: error }, 'the trash could not be cleaned up; retrying in a minute');
       this.tryAgain();
     }
   }

@@ -30,7 +30,7 @@ export interface WatchParts {
 }
 
 const NOT_WATCHED =
-  'Changes are not told by the system at the moment, so the folder is looked through every 30 seconds instead.';
+  'The system does not report changes at the moment, so the folder is scanned every 30 seconds instead.';
 const NO_MORE_WATCHES = `${NOT_WATCHED} Its limit of watched folders is reached; raise fs.inotify.max_user_watches.`;
 
 /** What systems answer at that limit. */
@@ -181,7 +181,7 @@ export class MirrorWatch {
       await watched?.close();
     } catch (error) {
       // The folder may be gone, and the watch with it.
-      this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder was watched no more already');
+      this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder was already no longer watched');
     }
   }
 
@@ -189,15 +189,14 @@ export class MirrorWatch {
     try {
       await this.watched?.refresh();
     } catch (error) {
-      this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder is watched anew');
+      this.parts.logger.debug({ err: error, node: this.row.nodeId }, 'a folder is watched again');
       await this.close();
     }
   }
 
   private take({ changed, unsure, error }: WatchNews): void {
     if (this.isStopped) return;
-    if (error)
-      this.parts.logger.warn({ err: error, node: this.row.nodeId }, 'changes were lost; the folder is scanned');
+    if (error) this.parts.logger.warn({ err: error, node: this.row.nodeId }, 'changes were lost; scanning the folder');
     const due = changed.flatMap((path) => dirtyPathOf(path) ?? []);
     this.note({ kind: 'reported', changed: due, unsure, isBroken: error !== null });
   }

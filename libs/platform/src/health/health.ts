@@ -97,8 +97,8 @@ export class Health {
     const { ready, reason } = await outcomeOf(entry.check);
     if (ready === entry.wasReady) return ready;
     entry.wasReady = ready;
-    if (ready) this.logger.info({ check: entry.name }, 'a dependency is usable again');
-    else this.logger.warn({ check: entry.name, err: reason }, 'a dependency cannot be used');
+    if (ready) this.logger.info({ check: entry.name }, 'a dependency is available again');
+    else this.logger.warn({ check: entry.name, err: reason }, 'a dependency is not available');
     for (const listener of entry.listeners) listener(ready);
     return ready;
   }

@@ -19,15 +19,16 @@ export class Metrics {
     'route',
     'status',
   ]);
-  private readonly operations = this.histogram('operation_seconds', 'Time to carry an operation out.', [
+  private readonly operations = this.histogram('operation_seconds', 'Time to execute an operation.', [
     'operation',
     'outcome',
   ]);
-  private readonly busCalls = this.histogram('bus_call_seconds', 'Time a call over the bus took, seen by who called.', [
-    'operation',
-    'outcome',
-  ]);
-  private readonly authentications = this.counter('authentications_total', 'Credentials that were looked at.', [
+  private readonly busCalls = this.histogram(
+    'bus_call_seconds',
+    'Time of a call over the bus, measured by the caller.',
+    ['operation', 'outcome'],
+  );
+  private readonly authentications = this.counter('authentications_total', 'Verified credentials by result.', [
     'outcome',
   ]);
   private readonly refusals = this.counter('rate_limited_total', 'Requests refused by a rate limit.', ['by']);

@@ -48,7 +48,7 @@ export function Handles<Op extends Operation>(operation: Op, options: HandlerOpt
     key: string,
     descriptor: TypedPropertyDescriptor<Method>,
   ): void => {
-    if (!descriptor.value) throw new Error(`@Handles(${operation.name}) stands on something that is not a method`);
+    if (!descriptor.value) throw new Error(`@Handles(${operation.name}) must decorate a method`);
     Payload()(target, key, 0);
     Ctx()(target, key, 1);
     RETHROW(target, key, descriptor);

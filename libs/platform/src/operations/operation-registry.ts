@@ -131,7 +131,7 @@ function admit(operation: Operation, caller: Caller | null): Caller {
   if (!caller || caller.service !== undefined)
     throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
   if (operation.tier === 'device' && caller.device_id === undefined)
-    throw new ServiceError('FORBIDDEN', 'This is for devices alone.');
+    throw new ServiceError('FORBIDDEN', 'Only devices may call this operation.');
   const required = scopeOf(operation);
   if (!scopeIncludes(caller.scope, required))
     throw new ServiceError('FORBIDDEN', `This needs the scope ${required}.`, { required_scope: required });
@@ -152,7 +152,8 @@ function parseInput(operation: Operation, input: unknown, { anyInput = false }: 
 function checkReply(operation: Operation, reply: unknown): void {
   const value = reply instanceof RawJson ? reply.parse() : reply;
   const result = operation.output.safeParse(value);
-  if (!result.success) throw new Error(`Reply of ${operation.name} breaks its schema: ${result.error.message}`);
+  if (!result.success)
+    throw new Error(`The reply of ${operation.name} does not match its schema: ${result.error.message}`);
 }
 
 /** Options with which Nest serves an application's handlers through its registry, as a microservice or part of one. */

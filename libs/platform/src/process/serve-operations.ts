@@ -24,9 +24,9 @@ export async function serveOperations(app: INestMicroservice, parts: ServedOpera
   await app.listen();
   shutdown.add('drain', 'operations', () => registry.close());
   const change = (usable: boolean): void => {
-    logger.info(usable ? 'taking calls again' : 'leaving calls to other instances');
+    logger.info(usable ? 'accepting calls again' : 'not accepting calls; other instances take them');
     Promise.all(registry.servings.map((serving) => (usable ? serving.resume() : serving.pause()))).catch(
-      (error: unknown) => logger.error({ err: error }, 'calls could not be taken or left'),
+      (error: unknown) => logger.error({ err: error }, 'the readiness for calls could not be changed'),
     );
   };
   shutdown.add('refuse', 'readiness of the operations', health.follow(needs, change));

@@ -32,6 +32,6 @@ export class Wiring {
 
   /** @throws Error that names what nothing serves or listens to */
   refuseOpen(): void {
-    if (this.open.size > 0) throw new Error(`Declared, but without a handler: ${[...this.open].join(', ')}`);
+    if (this.open.size > 0) throw new Error(`Declared without a handler: ${[...this.open].join(', ')}`);
   }
 }

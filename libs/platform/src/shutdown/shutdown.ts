@@ -91,7 +91,7 @@ export class Shutdown {
   }
 
   private async onCrash(error: unknown): Promise<void> {
-    this.options.logger.fatal({ err: error }, 'an error was caught by nobody');
+    this.options.logger.fatal({ err: error }, 'an uncaught error');
     if (this.leaving) return;
     await this.begin(CRASH);
     this.exit(1);
@@ -129,10 +129,10 @@ export class Shutdown {
   private async runStep({ phase, name, run }: Step, late: Promise<false>): Promise<boolean> {
     try {
       const inTime = await Promise.race([Promise.resolve(run()).then(() => true), late]);
-      if (!inTime) this.options.logger.warn({ phase, step: name }, 'a step of stopping did not end in time');
+      if (!inTime) this.options.logger.warn({ phase, step: name }, 'a shutdown step did not end in time');
       return inTime;
     } catch (error) {
-      this.options.logger.error({ phase, step: name, err: error }, 'a step of stopping failed');
+      this.options.logger.error({ phase, step: name, err: error }, 'a shutdown step failed');
       return false;
     }
   }

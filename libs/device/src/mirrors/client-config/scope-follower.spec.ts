@@ -123,7 +123,7 @@ describe('SVC_SCOPE.md and the graph', () => {
     hide([bea.user_id]);
     await tell('access.changed', []);
     const withdrawn = await told();
-    expect(withdrawn).toContain('There is nothing to tell about this folder at present.');
+    expect(withdrawn).toContain('Nothing is available about this folder at present.');
     for (const word of ['secret', 'Alpha', nodeId]) expect(withdrawn).not.toContain(word);
     expect(device.module.get(Mirrors).of(nodeId)).not.toBeNull();
     hide([ann.user_id, bea.user_id]);
@@ -160,7 +160,7 @@ describe('SVC_SCOPE.md and the graph', () => {
       expect(await told()).toContain('# Alpha');
       user(gone);
       await ended();
-      expect(await told()).toContain('There is nothing to tell');
+      expect(await told()).toContain('Nothing is available');
     }
   });
 

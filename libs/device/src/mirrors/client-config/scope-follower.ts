@@ -63,7 +63,7 @@ export class ScopeFollower implements OnApplicationBootstrap, BeforeApplicationS
     this.looking = this.looking
       .then(() => this.look())
       .catch((error: unknown) =>
-        this.parts.logger.warn({ err: error }, 'the SVC_SCOPE.md of folders were not looked at'),
+        this.parts.logger.warn({ err: error }, 'the SVC_SCOPE.md files of folders could not be checked'),
       );
     await this.looking;
   }

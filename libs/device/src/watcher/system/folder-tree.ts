@@ -117,7 +117,7 @@ export class FolderTree {
   }
 
   private rootGone(): Error {
-    return new Error(`ENOENT: the folder ${this.options.root} is gone`);
+    return new Error(`ENOENT: the folder ${this.options.root} is missing`);
   }
 
   private fail(error: unknown): void {

@@ -246,7 +246,7 @@ function contentOf({ sha256, size_bytes, mime_type, modified_at }: Content): Con
 
 function refuseStale(file: FileRecord, expected: number | undefined): void {
   if (expected === undefined || expected === file.version) return;
-  const message = `The file ${file.id} has version ${file.version} by now, not ${expected}.`;
+  const message = `The file ${file.id} now has version ${file.version}, not ${expected}.`;
   throw new ServiceError('CONFLICT', message, { current: file });
 }
 
@@ -255,7 +255,7 @@ function isAt(file: FileRecord, to: ValidPath | null): boolean {
 }
 
 function named(to: ValidPath | null): ValidPath {
-  if (to === null) throw new Error('The change names a path');
+  if (to === null) throw new Error('The change has no path');
   return to;
 }
 

@@ -45,7 +45,7 @@ export class IntentHandlers {
   @Handles(listFileIntents)
   async list(input: ParsedInputOf<typeof listFileIntents>, { caller }: OperationContext): Promise<RawJson> {
     const intents = await this.database.json(LIST_INTENTS, [...seenBy(caller), deviceOf(caller), input.node_ids]);
-    if (!intents) throw new Error('Intents are answered in one row');
+    if (!intents) throw new Error('Intents are returned in one row');
     return intents;
   }
 }

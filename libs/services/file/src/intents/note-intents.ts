@@ -36,8 +36,8 @@ export async function noteIntents(
 }
 
 function problemsOf({ kind, to_path }: Intent, path: string): ValidationIssue[] {
-  if (kind === 'delete') return to_path === null ? [] : [{ path, message: 'a delete leads nowhere' }];
-  if (to_path === null) return [{ path, message: 'a move needs it' }];
+  if (kind === 'delete') return to_path === null ? [] : [{ path, message: 'a delete has no target path' }];
+  if (to_path === null) return [{ path, message: 'a move needs a target path' }];
   const parsed = parseFilePath(to_path);
   return 'problem' in parsed ? [{ path, message: parsed.problem }] : [];
 }

@@ -23,7 +23,7 @@ export class RecordHandlers {
   @Handles(findPlaces)
   async findPlaces(input: ParsedInputOf<typeof findPlaces>, { caller }: OperationContext): Promise<RawJson> {
     const places = await this.database.json(FIND_PLACES, [...seenBy(caller), input.node_ids]);
-    if (!places) throw new Error('Places are answered in one row');
+    if (!places) throw new Error('Places are returned in one row');
     return places;
   }
 
@@ -35,7 +35,7 @@ export class RecordHandlers {
       input.paths.map(({ node_id }) => node_id),
       input.paths.map(({ path }) => pathKey(path)),
     ]);
-    if (!files) throw new Error('Files are answered in one row');
+    if (!files) throw new Error('Files are returned in one row');
     return files;
   }
 
@@ -61,7 +61,7 @@ export class RecordHandlers {
       ...(nodeId === undefined ? [] : [nodeId]),
     ]);
     if (page) return page;
-    if (nodeId === undefined) throw new Error('A list answers one row');
+    if (nodeId === undefined) throw new Error('A list returns one row');
     throw nodeNotFound(nodeId);
   }
 }

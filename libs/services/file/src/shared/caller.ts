@@ -4,7 +4,7 @@ export { seenBy } from '@workspace-graph/database';
 
 /** The device that asks. Operations of the tier `device` have one. */
 export function deviceOf({ device_id }: Caller): string {
-  if (device_id === undefined) throw new Error('A call of no device');
+  if (device_id === undefined) throw new Error('The call does not come from a device');
   return device_id;
 }
 
@@ -20,7 +20,7 @@ export function nodeNotFound(nodeId: string): ServiceError {
 
 /** The refusal to a caller who may read a node and not write on it. */
 export function nodeIsReadOnly(nodeId: string): ServiceError {
-  return new ServiceError('FORBIDDEN', `You may read the node ${nodeId} and not write on it.`, { node_id: nodeId });
+  return new ServiceError('FORBIDDEN', `You may read the node ${nodeId}, but not write to it.`, { node_id: nodeId });
 }
 
 /** The refusal of an absent file, of one of a hidden node and of one of another node alike. */

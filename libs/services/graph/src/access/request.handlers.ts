@@ -52,7 +52,7 @@ export class AccessRequestHandlers {
       ...REQUEST_CURSOR.read(input.cursor, REQUEST_START),
       input.limit,
     ]);
-    if (!page) throw new Error('A page answers one row');
+    if (!page) throw new Error('A page returns one row');
     return page;
   }
 
@@ -89,9 +89,9 @@ async function ask(tx: Transaction, input: ParsedInputOf<typeof requestAccess>):
     input.node_id,
     caller.scope === 'manage',
   ]);
-  if (!situation) throw new Error('A situation answers one row');
+  if (!situation) throw new Error('A request situation returns one row');
   if (situation.level >= (input.access === 'write' ? 2 : 1)) {
-    throw new ServiceError('CONFLICT', `You have ${input.access} access to the node ${input.node_id} already.`, {
+    throw new ServiceError('CONFLICT', `You already have ${input.access} access to the node ${input.node_id}.`, {
       node_id: input.node_id,
     });
   }

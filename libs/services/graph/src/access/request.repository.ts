@@ -17,7 +17,7 @@ interface Decision {
 }
 
 export function requestNotFound(id: string): ServiceError {
-  return new ServiceError('ACCESS_REQUEST_NOT_FOUND', `There is no access request ${id} that is yours to decide.`, {
+  return new ServiceError('ACCESS_REQUEST_NOT_FOUND', `There is no access request ${id} that you may decide.`, {
     access_request_id: id,
   });
 }
@@ -33,7 +33,7 @@ export async function lockPending(tx: Transaction, id: string, ofUser?: string):
   const row = await tx.row<RequestRow>(REQUEST_FOR_CHANGE, [id]);
   if (!row || (ofUser !== undefined && row.user_id !== ofUser)) throw requestNotFound(id);
   if (row.state !== 'pending') {
-    throw new ServiceError('CONFLICT', `The access request is ${row.state} already.`, {
+    throw new ServiceError('CONFLICT', `The access request is already ${row.state}.`, {
       current: (await readRequest(tx, id)).parse(),
     });
   }

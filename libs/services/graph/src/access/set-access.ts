@@ -20,7 +20,7 @@ export async function set(tx: Transaction, input: Input): Promise<RawJson> {
   const node = await lockNode(tx, input.node_id);
   if (input.expected_version !== undefined && input.expected_version !== node.version) {
     const current: unknown = (await readAccess(tx, node.id)).parse();
-    throw new ServiceError('CONFLICT', `The node has version ${node.version} by now, not ${input.expected_version}.`, {
+    throw new ServiceError('CONFLICT', `The node now has version ${node.version}, not ${input.expected_version}.`, {
       current,
     });
   }

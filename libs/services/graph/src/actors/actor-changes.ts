@@ -32,11 +32,9 @@ export async function update(tx: Transaction, input: ParsedInputOf<typeof update
   const actor = await lockActor(tx, input.actor_id);
   if (input.expected_version !== undefined && input.expected_version !== actor.version) {
     const current: unknown = (await readActor(tx, actor.id)).parse();
-    throw new ServiceError(
-      'CONFLICT',
-      `The actor has version ${actor.version} by now, not ${input.expected_version}.`,
-      { current },
-    );
+    throw new ServiceError('CONFLICT', `The actor now has version ${actor.version}, not ${input.expected_version}.`, {
+      current,
+    });
   }
   const wanted = {
     name: input.name ?? actor.name,

@@ -45,7 +45,7 @@ export class ActorHandlers {
       ...key,
       input.limit,
     ]);
-    if (!page) throw new Error('A list answers one row');
+    if (!page) throw new Error('A list returns one row');
     return page;
   }
 

@@ -46,7 +46,9 @@ export async function userTaken(tx: Transaction, userId: string): Promise<Servic
   const row = await tx.row<{ actor: Actor }>(ACTOR_OF_USER, [userId]);
   return (
     row &&
-    new ServiceError('CONFLICT', `user_id: the user is the actor ${row.actor.name} already.`, { current: row.actor })
+    new ServiceError('CONFLICT', `user_id: the user is already tied to the actor ${row.actor.name}.`, {
+      current: row.actor,
+    })
   );
 }
 

@@ -26,8 +26,7 @@ const USES_SHOWN = 100;
 /** Deletes an actor that nothing uses, or whose uses another one takes over. */
 export async function remove(tx: Transaction, input: Input): Promise<Reply> {
   const { actor_id: actorId, reassign_to: heirId } = input;
-  if (heirId === actorId)
-    throw validationFailed([{ path: 'reassign_to', message: 'must be another actor than the one to delete' }]);
+  if (heirId === actorId) throw validationFailed([{ path: 'reassign_to', message: 'must not be the actor to delete' }]);
   await lockAccess(tx);
   const actor = await lockActors(tx, actorId, heirId);
   const { count, uses } = (await tx.row<{ count: number; uses: unknown[] }>(ACTOR_USES, [actorId, USES_SHOWN])) ?? {
@@ -37,7 +36,7 @@ export async function remove(tx: Transaction, input: Input): Promise<Reply> {
   if (count > 0 && heirId === undefined) {
     throw new ServiceError(
       'IN_USE',
-      `${actor.name} owns nodes or answers for responsibilities; name the actor who takes over in reassign_to.`,
+      `${actor.name} owns nodes or holds responsibilities; name the actor who takes them over in reassign_to.`,
       { uses, use_count: count },
     );
   }

@@ -20,7 +20,7 @@ export class AuditHandlers {
     ];
     const filters = all.filter(([, value]) => value !== undefined);
     const statement = AUDIT.get(filters.map(([name]) => name).join());
-    if (!statement) throw new Error('No statement for these filters');
+    if (!statement) throw new Error('There is no statement for these filters');
     const page = await this.database.json(statement, [
       input.limit,
       ...AUDIT_CURSOR.read(input.cursor, [LATEST, LAST_ID]),
@@ -28,7 +28,7 @@ export class AuditHandlers {
       input.to ?? LATEST,
       ...filters.map(([, value]) => value),
     ]);
-    if (!page) throw new Error('A list answers one row');
+    if (!page) throw new Error('A list returns one row');
     return page;
   }
 }

@@ -30,9 +30,9 @@ export class ContextHandlers {
   async get(input: ParsedInputOf<typeof getContext>, { caller }: OperationContext): Promise<RawJson> {
     const nodeId = input.node_id ?? caller.home_node_id ?? undefined;
     if (nodeId === undefined)
-      throw validationFailed([{ path: 'node_id', message: 'is needed: this connection has no home node' }]);
+      throw validationFailed([{ path: 'node_id', message: 'is required: this connection has no home node' }]);
     const statement = CONTEXT[input.depth];
-    if (!statement) throw new Error(`No statement for depth ${input.depth}`);
+    if (!statement) throw new Error(`There is no statement for depth ${input.depth}`);
     const relations = Relation.options.filter((relation) => input.relation?.includes(relation) ?? true);
     const form = input.form ?? (caller.via === 'mcp' ? 'lines' : 'records');
     const records = form === 'records';

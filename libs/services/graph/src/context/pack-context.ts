@@ -205,7 +205,7 @@ function howToGet({ details, node, nodes, more_nodes }: LeftOut, via: Via, nodeI
   const [read, edges] = [nameOn(via, getNode), nameOn(via, listEdges)];
   const ways = [
     details > 0 ? `${read} with a node of the outline for its details` : '',
-    node.length > 0 ? `${read} with ${nodeId} for this node whole` : '',
+    node.length > 0 ? `${read} with ${nodeId} for this node in full` : '',
     nodes > 0 || more_nodes ? `a larger max_tokens, or ${edges} of a node for all its neighbours` : '',
   ];
   return ways.filter((way) => way !== '').join('; ');

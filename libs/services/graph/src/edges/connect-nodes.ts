@@ -20,12 +20,12 @@ type Reply = OutputOf<typeof connect>;
 /** Joins two visible nodes. belongs_to carries sharing, so it goes through the preview of access. */
 export async function connectNodes(tx: Transaction, input: Input): Promise<Reply> {
   if (input.source_id === input.target_id)
-    throw validationFailed([{ path: 'target_id', message: 'a node cannot be joined to itself' }]);
+    throw validationFailed([{ path: 'target_id', message: 'a node cannot have an edge to itself' }]);
   const carriesAccess = input.relation === 'belongs_to';
   if (carriesAccess) await lockAccess(tx);
   const nodes = await lockNodes(tx, [input.source_id, input.target_id]);
   const [source, target] = [nodes.get(input.source_id), nodes.get(input.target_id)];
-  if (!source || !target) throw new Error('Held nodes are there');
+  if (!source || !target) throw new Error('A locked node is missing');
   const edge: Edge = { id: newId(), source, target, relation: input.relation };
   if (!carriesAccess) {
     await insert(tx, edge);
@@ -68,8 +68,8 @@ async function refuseOrganizations(tx: Transaction, edge: Edge): Promise<void> {
   if (!organization) return;
   const message =
     organization === edge.source
-      ? 'source_id: an organization belongs to nothing.'
-      : 'target_id: a node belongs to one organization only; moving the node takes it to another.';
+      ? 'source_id: an organization cannot belong to another node.'
+      : 'target_id: a node belongs to exactly one organization; move the node to change it.';
   throw new ServiceError('ORG_INVARIANT', message, {
     node_id: organization.id,
     ...(organization === edge.target ? { hint: 'move_node' } : {}),

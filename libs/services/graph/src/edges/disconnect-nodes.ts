@@ -19,7 +19,7 @@ export async function disconnectNodes(tx: Transaction, input: Input): Promise<Re
   if (edge.target.type === 'organization') {
     throw new ServiceError(
       'ORG_INVARIANT',
-      `${edge.source.name} must belong to an organization; moving the node takes it to another.`,
+      `${edge.source.name} must belong to an organization; move the node to change it.`,
       {
         node_id: edge.source.id,
         hint: 'move_node',

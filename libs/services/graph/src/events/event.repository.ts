@@ -46,10 +46,10 @@ export async function lockEvent(
   tx.restOn(event.node_id);
   if (event.level < 2) throw nodeIsReadOnly(event.node_id);
   if (expectedVersion !== undefined && expectedVersion !== event.version) {
-    throw await conflict(tx, event, `The event has version ${event.version} by now, not ${expectedVersion}.`);
+    throw await conflict(tx, event, `The event now has version ${event.version}, not ${expectedVersion}.`);
   }
   if (!allowsEventChange(event.status, change))
-    throw await conflict(tx, event, `The event is ${event.status}: it does not allow to ${change} it.`);
+    throw await conflict(tx, event, `You cannot ${change} the event: it is ${event.status}.`);
   return event;
 }
 

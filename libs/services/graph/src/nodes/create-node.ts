@@ -41,7 +41,7 @@ function refuseMisfits(input: Input): void {
   if (isOrganization && (input.organization_id !== undefined || input.parent_ids.length > 0)) {
     throw new ServiceError(
       'ORG_INVARIANT',
-      'An organization belongs to nothing: leave out organization_id and parent_ids.',
+      'An organization cannot belong to another node: omit organization_id and parent_ids.',
     );
   }
   if (!isOrganization && input.organization_id === undefined) {
@@ -65,7 +65,7 @@ async function parentsOf(tx: Transaction, input: Input): Promise<string[]> {
   if (second !== undefined) {
     throw new ServiceError(
       'ORG_INVARIANT',
-      'parent_ids: a node has one organization only, the one of organization_id.',
+      'parent_ids: a node belongs to exactly one organization, the one in organization_id.',
       { node_id: second },
     );
   }

@@ -91,7 +91,7 @@ export async function list(database: Pick<Database, 'row'>, input: Input, caller
     named,
     ...Object.values(filters),
   ]);
-  if (!row) throw new Error('A list answers one row');
+  if (!row) throw new Error('A list returns one row');
   const unseen = named.find((id) => !row.seen.includes(id));
   if (unseen !== undefined) throw nodeNotFound(unseen);
   return new RawJson(row.json);

@@ -126,7 +126,7 @@ describe('moving a node to another organization', () => {
     }
     const clashing = { node_id: child.id, organization_id: target.id, confirmed: true };
     const { message } = await graph.refusal(moveNode, clashing, graph.admin, 'CONFLICT');
-    expect(message).toMatch(/archive and purge it; or create this one anew there, .* and archive it here\.$/);
+    expect(message).toMatch(/archive and purge it; or create this node again there, .* and archive it here\.$/);
     expect((await move(top.id, { confirmed: true, with_descendants: false })).applied).toBe(true);
     // A way out that it names: the other makes room.
     const elsewhere = await graph.node('organization', 'Elsewhere');

@@ -18,7 +18,9 @@ export async function move(tx: Transaction, input: Input): Promise<RawJson> {
   await refuseForeignTarget(tx, input);
   const from = node.organization_id;
   if (from === null)
-    throw new ServiceError('ORG_INVARIANT', 'node_id: an organization belongs to no other.', { node_id: node.id });
+    throw new ServiceError('ORG_INVARIANT', 'node_id: an organization cannot belong to another organization.', {
+      node_id: node.id,
+    });
   if (from === input.organization_id) {
     return rawObject({ applied: true, preview: null, node: await readNode(tx, node.id), moves: [], move_count: 0 });
   }
@@ -68,16 +70,16 @@ async function refuseClashes(
 
 function inTheWay(clashes: readonly Clash[]): string {
   const named = clashes.slice(0, 3).map(({ with: { type, name }, sync_key }) => `${sync_key} (${type} "${name}")`);
-  return `The organization has nodes with the same sync_key already: ${named.join(', ')}${clashes.length > 3 ? ' and more' : ''}.`;
+  return `The organization already has nodes with the same sync_key: ${named.join(', ')}${clashes.length > 3 ? ' and more' : ''}.`;
 }
 
 function wayOut(nodeId: string, clashes: readonly Clash[]): string {
   const ways = [
-    'move the one that is there to another organization, or archive and purge it',
-    'create this one anew there, where it gets a key of its own, and archive it here',
+    'move the existing node to another organization, or archive and purge it',
+    'create this node again there, where it gets a new key, and archive it here',
   ];
   if (!clashes.some(({ node }) => node.id === nodeId)) ways.push('move the node with_descendants: false');
-  return `A key names folders and never changes. Ways out: ${ways.join('; or ')}.`;
+  return `A key names folders and never changes. Options: ${ways.join('; or ')}.`;
 }
 
 async function moveAll(tx: Transaction, ids: readonly string[], from: string, to: string) {

@@ -4,13 +4,13 @@ import { isLifecycleOf, lifecyclesOf } from '@workspace-graph/domain';
 /** Refuses what only projects have. */
 export function refuseHealthOfOthers(type: NodeType, path: 'health' | 'health_note'): void {
   if (type !== 'project')
-    throw validationFailed([{ path, message: `only projects have a health, and this node is of type ${type}` }]);
+    throw validationFailed([{ path, message: `only projects have a health, and this node has the type ${type}` }]);
 }
 
 /** Refuses a lifecycle value of another type. */
 export function refuseForeignLifecycle(type: NodeType, lifecycle: Lifecycle): void {
   if (isLifecycleOf(type, lifecycle)) return;
-  throw new ServiceError('LIFECYCLE_INVALID', `lifecycle: ${lifecycle} is not a state of a node of type ${type}.`, {
+  throw new ServiceError('LIFECYCLE_INVALID', `lifecycle: ${lifecycle} is not a lifecycle value of the type ${type}.`, {
     allowed: lifecyclesOf(type),
   });
 }

@@ -49,7 +49,7 @@ export class NodeHandlers {
       text === ''
         ? await this.database.json(FIRST_NODES, [...seenBy(caller), input.limit])
         : await this.database.json(SUGGEST_NODES, [...seenBy(caller), text, input.limit]);
-    if (!answer) throw new Error('Suggestions answer one row');
+    if (!answer) throw new Error('Suggestions return one row');
     return answer;
   }
 

@@ -73,5 +73,5 @@ export async function refuseStale(
 ): Promise<void> {
   if (expected === undefined || expected === node.version) return;
   const current: unknown = (await readNode(tx, node.id)).parse();
-  throw new ServiceError('CONFLICT', `The node has version ${node.version} by now, not ${expected}.`, { current });
+  throw new ServiceError('CONFLICT', `The node now has version ${node.version}, not ${expected}.`, { current });
 }

@@ -24,7 +24,7 @@ export async function purge(tx: Transaction, input: ParsedInputOf<typeof purgeNo
   const node = await lockNode(tx, input.node_id, 'for removal');
   await refuseStale(tx, node, input.expected_version);
   const removes = (await tx.row<{ removes: Removes }>(PURGE_COUNTS, [node.id]))?.removes;
-  if (!removes) throw new Error('Counts answer one row');
+  if (!removes) throw new Error('Counts return one row');
   if (removes.blockers.length > 0) return refuseBlocked(tx, node, removes, input.confirmed);
   const { result, preview } = await changeAccess(
     tx,

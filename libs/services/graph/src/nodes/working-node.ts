@@ -17,7 +17,7 @@ export async function lockWorkingNode(
   const node = await lockNode(tx, nodeId);
   if (!WORKING.includes(node.type)) {
     throw validationFailed([
-      { path: 'node_id', message: `a node of type ${node.type} carries no responsibilities, data sources or tools` },
+      { path: 'node_id', message: `a node of type ${node.type} cannot have responsibilities, data sources or tools` },
     ]);
   }
   await refuseStale(tx, node, expectedVersion);

@@ -13,7 +13,7 @@ export class OverviewHandlers {
   @Handles(getOverview)
   async get(_input: ParsedInputOf<typeof getOverview>, { caller }: OperationContext): Promise<RawJson> {
     const overview = await this.database.json(OVERVIEW, seenBy(caller));
-    if (!overview) throw new Error('An overview answers one row');
+    if (!overview) throw new Error('An overview returns one row');
     return overview;
   }
 }

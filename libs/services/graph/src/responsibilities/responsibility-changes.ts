@@ -101,7 +101,7 @@ export async function reorder(
 ): Promise<{ responsibilities: Responsibility[] }> {
   const wanted = input.responsibility_ids;
   if (new Set(wanted).size < wanted.length) {
-    throw validationFailed([{ path: 'responsibility_ids', message: 'must name each responsibility once' }]);
+    throw validationFailed([{ path: 'responsibility_ids', message: 'must name each responsibility exactly once' }]);
   }
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
   const stored = await readResponsibilities(tx, node.id);
@@ -109,7 +109,7 @@ export async function reorder(
   if (ids.length !== wanted.length || wanted.some((id) => !ids.includes(id))) {
     throw new ServiceError(
       'CONFLICT',
-      'The node has other responsibilities by now: name each of details.current once.',
+      'The responsibilities of the node have changed: name each of details.current exactly once.',
       { current: stored },
     );
   }

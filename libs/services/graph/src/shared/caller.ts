@@ -14,5 +14,5 @@ export function authorOf(caller: Caller): string | null {
 
 /** The refusal to a caller who may read a node and not write on it. */
 export function nodeIsReadOnly(nodeId: string): ServiceError {
-  return new ServiceError('FORBIDDEN', `You may read the node ${nodeId} and not write on it.`, { node_id: nodeId });
+  return new ServiceError('FORBIDDEN', `You may read the node ${nodeId}, but not write to it.`, { node_id: nodeId });
 }

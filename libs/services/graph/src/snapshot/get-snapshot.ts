@@ -63,7 +63,7 @@ async function read(
   caller: Caller,
 ): Promise<RememberedContent> {
   const row = await database.row<SnapshotRow>(SNAPSHOT, [...seenBy(caller), input.include_archived]);
-  if (!row) throw new Error('A snapshot answers one row');
+  if (!row) throw new Error('A snapshot returns one row');
   const content = contentOf(row);
   memory.show(caller, input.include_archived, content, row.as_of);
   return content;

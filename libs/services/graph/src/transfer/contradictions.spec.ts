@@ -77,7 +77,7 @@ describe('a document that contradicts itself', () => {
       'users.1: is the same user as another record of the document',
       'groups.1: is the same group as another record of the document',
       'groups.2.claim: is the claim of another group',
-      'actors.1.user: is another actor already',
+      'actors.1.user: is already tied to another actor',
       'nodes.0.sharing.recipients.1: is in the list twice',
     ]);
   });
@@ -124,8 +124,8 @@ describe('a document that contradicts itself', () => {
       ],
     });
     expect(told).toEqual([
-      'events.0.supersedes: makes a circle',
-      'events.5.supersedes: is superseded by another event already',
+      'events.0.supersedes: forms a cycle',
+      'events.5.supersedes: is already superseded by another event',
       'events.6.supersedes: is an event of another node',
     ]);
   });
@@ -170,10 +170,10 @@ describe('a document that contradicts the workspace', () => {
     });
     expect(told).toEqual([
       'groups.0.claim: is the claim of another group',
-      'actors.0.user: is another actor already',
+      'actors.0.user: is already tied to another actor',
       'nodes.0.organization: has another area with the sync_key "same"',
       'events.0.node: the event belongs to another node, which never changes',
-      'events.1.supersedes: is superseded by another event already',
+      'events.1.supersedes: is already superseded by another event',
     ]);
   });
 

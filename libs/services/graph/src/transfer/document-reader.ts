@@ -59,7 +59,7 @@ const AFTER: Readonly<Record<Expected, Partial<Record<TokenType, Expected>>>> = 
   nothing: {},
 };
 
-const TOO_LARGE = `is larger than ${LIMITS.importRecordBytes} bytes, the most that one record may have`;
+const TOO_LARGE = `is larger than ${LIMITS.importRecordBytes} bytes, the maximum for one record`;
 
 /**
  * Reads a document piece by piece and hands out the records of its lists one by one, so that no more of it is held than
@@ -130,7 +130,7 @@ export class DocumentReader {
 
   private enter(member: string): Expected {
     if (Object.hasOwn(this.rest, member))
-      throw validationFailed([{ path: member, message: 'stands in the document twice' }]);
+      throw validationFailed([{ path: member, message: 'is in the document twice' }]);
     this.member = member;
     return 'colon';
   }
@@ -146,7 +146,8 @@ export class DocumentReader {
     const { expected } = this;
     if (expected === 'object') throw validationFailed([{ path: '', message: 'must be an object' }]);
     const isRecord = expected === 'item' || expected === 'item or end';
-    if (!isRecord && expected !== 'value') throw notJson(`${JSON.stringify(token.value)} stands where it cannot`);
+    if (!isRecord && expected !== 'value')
+      throw notJson(`${JSON.stringify(token.value)} is not allowed at this position`);
     this.within = isRecord ? 'record' : 'member';
     if (isRecord) this.place += 1;
     this.values.write(token);

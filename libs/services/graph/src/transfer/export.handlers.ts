@@ -19,7 +19,7 @@ export class ExportHandlers {
     const { rows } = await this.turns.take(() =>
       this.database.transaction((client) => client.query<{ json: string }>(EXPORT.text), exportGraph.timeoutMs),
     );
-    if (!rows[0]) throw new Error('An export answers one row');
+    if (!rows[0]) throw new Error('An export returns one row');
     return new RawJson(rows[0].json);
   }
 }

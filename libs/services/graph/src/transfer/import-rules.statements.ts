@@ -10,7 +10,7 @@ const LIST_OF_KIND = `kind || 's'`;
 const KEYS = rule(
   'keys',
   `
-  SELECT ${LIST_OF_KIND}, place, 'key', format('the key "%s" is used by %s.%s already', key, ${LIST_OF_KIND}, first)
+  SELECT ${LIST_OF_KIND}, place, 'key', format('the key "%s" is already used by %s.%s', key, ${LIST_OF_KIND}, first)
   FROM (SELECT kind, place, key, min(place) OVER (PARTITION BY kind, key) AS first FROM pg_temp.import_target WHERE key IS NOT NULL) t
   WHERE place <> first ORDER BY place`,
 );
@@ -35,7 +35,7 @@ const REFERENCES = rule(
 const STATED_IDS = rule(
   'stated_ids',
   `
-  SELECT list, place, path, CASE space WHEN 'file' THEN 'is the id of another file of the document' ELSE 'is the id of another one of the document' END
+  SELECT list, place, path, CASE space WHEN 'file' THEN 'is the id of another file of the document' ELSE 'is the id of another record of the document' END
   FROM (SELECT *, row_number() OVER (PARTITION BY space, id ORDER BY seq) AS nth FROM pg_temp.import_stated_id) s WHERE nth > 1 ORDER BY seq`,
 );
 
@@ -49,7 +49,7 @@ const TYPES = rule(
 const ORGANIZATIONS = rule(
   'organizations',
   `
-  SELECT 'nodes', n.place, 'organization', CASE WHEN s.row ->> 'organization' IS NULL THEN 'is required: every node but an organization belongs to one'
+  SELECT 'nodes', n.place, 'organization', CASE WHEN s.row ->> 'organization' IS NULL THEN 'is required: every node except an organization belongs to one'
     ELSE format('"%s" is not an organization', s.row ->> 'organization') END
   FROM pg_temp.import_node n JOIN pg_temp.import_nodes s ON s.place = n.place
     LEFT JOIN LATERAL (SELECT o.type FROM pg_temp.import_node o WHERE o.id = n.organization_id LIMIT 1) o ON true
@@ -98,7 +98,7 @@ const USERS_OF_ACTORS = rule(
     SELECT s.place, t.id, ${named('user', `s.row ->> 'user'`)} AS user_id
     FROM pg_temp.import_actors s JOIN pg_temp.import_target t ON t.kind = 'actor' AND t.place = s.place WHERE s.row ? 'user'),
   placed AS (SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY place) AS nth FROM stated WHERE user_id IS NOT NULL)
-  SELECT 'actors', p.place, 'user', 'is another actor already' FROM placed p
+  SELECT 'actors', p.place, 'user', 'is already tied to another actor' FROM placed p
   WHERE p.nth > 1 OR EXISTS (SELECT FROM graph.actor a WHERE a.user_id = p.user_id AND a.id NOT IN (SELECT id FROM stated))`,
 );
 
@@ -109,10 +109,10 @@ const JOINED_NODES = rule(
     SELECT *, row_number() OVER (PARTITION BY source_id, target_id, relation ORDER BY place) AS nth FROM pg_temp.import_edge
     WHERE source_id IS NOT NULL AND target_id IS NOT NULL) e
   CROSS JOIN LATERAL (VALUES
-    (e.source_id = e.target_id, 'a node cannot be joined to itself'),
-    (e.is_membership AND e.source_type = 'organization', 'an organization belongs to nothing'),
+    (e.source_id = e.target_id, 'a node cannot have an edge to itself'),
+    (e.is_membership AND e.source_type = 'organization', 'an organization cannot belong to another node'),
     (e.is_membership AND e.source_type <> 'organization' AND e.source_organization_id <> e.target_id, 'the node belongs to another organization'),
-    (e.nth > 1 AND NOT e.is_membership AND e.relation IS NOT NULL, 'stands in the document twice')) p(applies, message)
+    (e.nth > 1 AND NOT e.is_membership AND e.relation IS NOT NULL, 'is in the document twice')) p(applies, message)
   WHERE p.applies ORDER BY e.place`,
 );
 
@@ -129,7 +129,7 @@ const CYCLES = rule(
       SELECT e.target_id FROM pg_temp.import_edge e WHERE e.source_id = a.at AND e.relation = 'belongs_to' AND NOT e.is_membership AND e.target_id IS NOT NULL
       UNION ALL SELECT e.target_id FROM graph.edge e WHERE e.source_id = a.at AND e.relation = 'belongs_to') p
     WHERE a.at <> a.start)
-  SELECT 'edges', min(place), '', 'belongs_to makes a cycle' FROM above WHERE start = at HAVING count(*) > 0`,
+  SELECT 'edges', min(place), '', 'belongs_to edges form a cycle' FROM above WHERE start = at HAVING count(*) > 0`,
 );
 
 /** An event takes the place of one event of the same node, and of that alone. */
@@ -145,7 +145,7 @@ const SUCCESSORS = rule(
     (NOT e.is_new AND e.stored_node_id <> e.node_id, 'node', 'the event belongs to another node, which never changes'),
     (e.is_new AND coalesce(o.node_id, g.node_id) <> e.node_id, 'supersedes', 'is an event of another node'),
     (e.nth > 1 OR (e.nth = 1 AND EXISTS (SELECT FROM graph.event x WHERE x.supersedes_id = e.supersedes_id)),
-      'supersedes', 'is superseded by another event already')) p(applies, path, message)
+      'supersedes', 'is already superseded by another event')) p(applies, path, message)
   WHERE p.applies ORDER BY e.place`,
 );
 
@@ -157,14 +157,14 @@ const CIRCLES_OF_EVENTS = rule(
     UNION
     SELECT c.place, c.start, e.supersedes_id FROM chain c JOIN pg_temp.import_event e ON e.id = c.at AND e.is_new AND e.supersedes_id IS NOT NULL
     WHERE c.at <> c.start)
-  SELECT 'events', min(place), 'supersedes', 'makes a circle' FROM chain WHERE start = at HAVING count(*) > 0`,
+  SELECT 'events', min(place), 'supersedes', 'forms a cycle' FROM chain WHERE start = at HAVING count(*) > 0`,
 );
 
 const PLACES_OF_FILES = rule(
   'places_of_files',
   `
-  SELECT 'files', f.place, 'path', CASE WHEN f.nth > 1 THEN 'is the path of another file of the document, or differs from it by case or form alone'
-    ELSE format('differs by case or form alone from "%s", which is tracked already', r.path) END
+  SELECT 'files', f.place, 'path', CASE WHEN f.nth > 1 THEN 'is the path of another file of the document, or differs from it only by case or Unicode form'
+    ELSE format('differs only by case or Unicode form from "%s", which is already tracked', r.path) END
   FROM (SELECT *, row_number() OVER (PARTITION BY node_id, path_key ORDER BY place) AS nth FROM pg_temp.import_file
     WHERE node_id IS NOT NULL AND path_key IS NOT NULL) f
   LEFT JOIN file.record r ON r.node_id = f.node_id AND r.path_digest = md5(f.path_key)::uuid AND r.path <> f.path

@@ -73,7 +73,8 @@ export const RECORD_RULES: { readonly [L in ListName]: (record: Readable<L>, not
 
 function nodeRules(node: ReadableNode, notes: RecordNotes): Derived {
   const { type, name, sync_key, organization } = node;
-  if (type === 'organization' && organization) notes.issue('organization', 'an organization belongs to nothing');
+  if (type === 'organization' && organization)
+    notes.issue('organization', 'an organization cannot belong to another node');
   else notes.refer('node', organization, 'organization');
   notes.refer('actor', node.owner, 'owner');
   for (const field of ['health_by', 'created_by'] as const) notes.refer('user', node[field], field);

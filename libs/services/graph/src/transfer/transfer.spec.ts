@@ -283,7 +283,7 @@ describe('import and export of a workspace', () => {
       edges: [{ from: 'area:bakehouse', to: 'project:second-oven', relation: 'belongs_to' }],
     };
     expect(await issuesOf(services, admin, closing)).toEqual([
-      { path: 'edges.0', message: 'belongs_to makes a cycle' },
+      { path: 'edges.0', message: 'belongs_to edges form a cycle' },
     ]);
   });
 

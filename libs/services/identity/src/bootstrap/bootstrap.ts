@@ -44,7 +44,7 @@ export async function bootstrapAdministrator(
     if (userId === null) {
       throw new ServiceError(
         'CONFLICT',
-        'This workspace has its first administrator already; further tokens are made with `svc token create`.',
+        'This workspace already has its first administrator; create further tokens with `svc token create`.',
       );
     }
     const { token, secret } = await insertToken(tx, BOOTSTRAP, {
@@ -74,7 +74,7 @@ export async function ensureLocalOwner(
   }
   return inTransaction(database, async (tx) => {
     const userId = (await createFirst(tx, name)) ?? (await tx.row<{ user_id: string }>(FIRST_ADMINISTRATOR))?.user_id;
-    if (userId === undefined) throw new Error('The owner of the local workspace is not there');
+    if (userId === undefined) throw new Error('The owner of the local workspace is missing');
     return { user_id: userId, secret: await renewSidecar(tx, userId), created: true };
   });
 }

@@ -10,7 +10,7 @@ type Input = ParsedInputOf<typeof changeGroupMembers>;
 export async function changeMembers(tx: Transaction, { group_id: id, add, remove }: Input): Promise<Group> {
   await lockGroup(tx, id);
   const both = add.findIndex((userId) => remove.includes(userId));
-  if (both >= 0) throw validationFailed([{ path: `add.${both}`, message: 'is in remove too' }]);
+  if (both >= 0) throw validationFailed([{ path: `add.${both}`, message: 'is also in remove' }]);
   const [missing] = await tx.rows<{ id: string; place: number }>(MISSING_USERS, [[...add, ...remove]]);
   if (missing)
     throw userNotFound(

@@ -18,5 +18,5 @@ export function credentialEnded(): ServiceError {
 
 /** The caller's scope was lowered since the edge looked at it: what is left may do, at the next try. */
 export function rightsChanged(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', 'What you may do has just changed; try again.');
+  return new ServiceError('SERVICE_UNAVAILABLE', 'Your permissions have just changed; try again.');
 }

@@ -46,7 +46,7 @@ export async function insertToken(tx: Transaction, action: string, input: NewTok
   ];
   await tx.execute(INSERT_TOKEN, values);
   const row = await tx.row<{ token: Token }>(TOKEN_BY_ID, [id]);
-  if (!row) throw new Error('The token that was just written is not there');
+  if (!row) throw new Error('The token that was just written is missing');
   const { kind, label, scope, expires_at, made_by } = row.token;
   tx.audit({
     action,

@@ -18,10 +18,7 @@ interface RotatedToken {
 /** Makes the successor of a token; both work until the rotation is completed. */
 export async function createSuccessor(tx: Transaction, tokenId: string | null): Promise<MadeToken> {
   if (tokenId === null)
-    throw new ServiceError(
-      'CONFLICT',
-      'You are signed in with a JWT: its provider renews it, and it has no successor.',
-    );
+    throw new ServiceError('CONFLICT', 'You are signed in with a JWT, which has no successor: its provider renews it.');
   await completeRotationOf(tx, tokenId);
   await tx.rows(LOCK_MAKER_OF, [tokenId]);
   const old = await tx.row<RotatedToken>(TOKEN_TO_ROTATE, [tokenId]);

@@ -45,7 +45,7 @@ export class TokenHandlers {
     const { caller } = context;
     const userId = ownOrManaged(caller, input.user_id);
     if (!scopeIncludes(caller.scope, input.scope))
-      throw forbidden('A token cannot go beyond the scope of the credential that creates it.', input.scope);
+      throw forbidden('The scope of a token cannot exceed the scope of the credential that creates it.', input.scope);
     const { kind, label, scope, expires_in_days: days } = input;
     const work = async (tx: Transaction): Promise<MadeToken> => {
       await checkCeiling(tx, userId, scope);
@@ -79,9 +79,9 @@ export class TokenHandlers {
     return runIdentityCommand(this.database, context, async (tx) => {
       const found = await tx.row<{ keeps_workspace: boolean }>(TOKEN_TO_END, [...reachOf(context.caller), id]);
       if (!found)
-        throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${id} that you may end.`, { token_id: id });
+        throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${id} that you may revoke.`, { token_id: id });
       if (found.keeps_workspace)
-        throw new ServiceError('TOKEN_NOT_REVOCABLE', "This is the workspace's own token, which is rotated instead.");
+        throw new ServiceError('TOKEN_NOT_REVOCABLE', "The workspace's own token cannot be revoked, only rotated.");
       await endTokens(tx, END_TOKENS, [[id]]);
       return { done: true as const };
     });
@@ -132,7 +132,7 @@ function expiryOf(days: number | undefined, latest: string | undefined): Date {
   const wanted = inDays(days ?? LIMITS.tokenDaysDefault);
   if (latest === undefined || wanted <= new Date(latest)) return wanted;
   if (days === undefined) return new Date(latest);
-  const message = `must not lead beyond ${latest}, when your own token ends; without it the new one ends then too`;
+  const message = `must not exceed ${latest}, when your own token expires; without this field the new token expires then too`;
   throw validationFailed([{ path: 'expires_in_days', message }]);
 }
 
@@ -166,5 +166,5 @@ async function refuseTooMany(tx: Transaction, userId: string): Promise<void> {
   const limit = LIMITS.tokensPerUser;
   const row = await tx.row<{ count: number }>(TOKENS_OF_USER, [userId]);
   if ((row?.count ?? 0) >= limit)
-    throw new ServiceError('CONFLICT', `This user has ${limit} tokens that work; revoke one first.`, { limit });
+    throw new ServiceError('CONFLICT', `This user has ${limit} valid tokens; revoke one first.`, { limit });
 }

@@ -32,7 +32,11 @@ export async function updateUserRow(tx: Transaction, input: Input): Promise<void
   if (!changes) return;
   const stillManages = maxScope === 'manage' && !disabled;
   if (!stillManages && managers.length === 1 && managers[0]?.id === input.user_id) {
-    throw await conflict(tx, input.user_id, 'This is the last user who can manage; let another one manage first.');
+    throw await conflict(
+      tx,
+      input.user_id,
+      'This is the last user with the scope manage; give it to another user first.',
+    );
   }
   await tx.execute(UPDATE_USER, [input.user_id, name, email, handle, maxScope, disabled]);
   tx.audit({ action: updateUser.name, targetKind: 'user', targetId: input.user_id, ...changes });
