@@ -37,7 +37,7 @@ const rules = [
   {
     name: 'browser-code',
     severity: 'error',
-    comment: 'contracts and client run in browsers too: they use nothing that only Node has.',
+    comment: 'contracts and client also run in browsers: they must not use anything that only Node has.',
     from: { path: '^libs/(contracts|client)/', pathNot: testCode },
     to: { dependencyTypes: ['core'] },
   },
@@ -102,21 +102,21 @@ const rules = [
   {
     name: 'known-libraries',
     severity: 'error',
-    comment: 'This library is not in the table of .dependency-cruiser.mjs. Say there what it may import.',
+    comment: 'This library is not in the table of .dependency-cruiser.mjs. Add what it may import.',
     from: { path: '^libs/', pathNot: Object.keys(allowed).map(folderOf) },
     to: {},
   },
   {
     name: 'no-cycle',
     severity: 'error',
-    comment: 'These files import each other in a circle, types included. Move what they share into a file of its own.',
+    comment: 'These files import each other in a cycle, including types. Move what they share into a separate file.',
     from: {},
     to: { circular: true },
   },
   {
     name: 'resolvable',
     severity: 'error',
-    comment: 'Nothing is found under this name. Declare the package in package.json, or mend the path.',
+    comment: 'Nothing has this name. Declare the package in package.json, or correct the path.',
     from: {},
     to: { couldNotResolve: true },
   },

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 
 const HELP = `Usage: node deploy/prepare.mjs --public-url URL [--folder FOLDER]
 
-Writes .env, and deploy/secrets/ with fresh passwords. What exists already is kept. URL is the address under which people
+Writes .env, and deploy/secrets/ with new passwords. Existing files are kept. URL is the address at which people
 and agents reach the workspace. FOLDER is where docker-compose.yml is; default: the current one.`;
 
 const PASSWORD_BYTES = 24;

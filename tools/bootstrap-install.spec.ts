@@ -234,7 +234,7 @@ describe('an installation that fails', () => {
     lock({ 'node_modules/b': { version: '1.0.0' } });
     npm('misfit');
     const { code, output } = await run('svc');
-    expect([code, output]).toEqual([1, expect.stringContaining('do not fit each other')]);
+    expect([code, output]).toEqual([1, expect.stringContaining('do not match')]);
     expect(checkout.has('node_modules/a/index.js')).toBe(true);
   });
 });

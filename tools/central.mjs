@@ -7,17 +7,17 @@ import { startCentral } from '@workspace-graph/testing';
 
 const HELP = `Usage: npm run central -- [options]
 
-Starts the services that docker-compose.yml declares, with its commands, settings, secrets and permissions, from programs
+Starts the services of docker-compose.yml, with its commands, settings, secrets and permissions, from programs
 of this machine: PostgreSQL, NATS, Redis, MinIO where it is installed, ${SERVICE_NAMES.join(' and ')}, on private ports, with
 private data that is removed at the end. Prints the address and a token of the first administrator. Ctrl-C ends everything.
 
-  --port N             port of the first gateway, 4010; 0 picks a free one
+  --port N             port of the first gateway; default 4010; 0 picks a free one
   --scale SERVICE=N    number of instances of ${SERVICE_NAMES.join(' or ')}; may be repeated
-  --set NAME=VALUE     a variable that .env would set; may be repeated
+  --set NAME=VALUE     sets a variable of .env; may be repeated
   --name NAME          name of the first administrator
-  --no-fsync           PostgreSQL and Redis do not wait for the disk: faster, and nothing survives a power cut
-  --quiet              does not show what the services write
-  --help`;
+  --no-fsync           PostgreSQL and Redis do not wait for the disk: faster, but a power failure loses all data
+  --quiet              hides the output of the services
+  --help               prints this text`;
 
 /** @throws Error for anything but NAME=VALUE */
 function pairs(texts, option) {

@@ -19,16 +19,16 @@ import swc from '@swc/core';
 
 const HELP = `Usage: node tools/check-rules.mjs [--strict] [--json] [--root DIR]
 
-Reads test/rules/rules.json and test/rules/milestones.json and looks for the
+Reads test/rules/rules.json and test/rules/milestones.json and searches for the
 rule ids that the titles of tests cite (*.spec.ts, *.suite.ts, *conformance*.ts
 and the files of folders named conformance).
 
   --strict    an uncited rule of a reached milestone is a failure
   --json      print the report as one JSON document
-  --root DIR  the repository to look at (default: this one)
+  --root DIR  the repository to check (default: this one)
   --help      print this text
 
-Exit code: 0 nothing to object to; 1 a bad rules file, a cited id that does not
+Exit code: 0 no problem; 1 an invalid rules file, a cited id that does not
 exist or, with --strict, an uncited rule; 2 wrong usage.
 `;
 

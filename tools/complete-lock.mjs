@@ -52,7 +52,7 @@ export function registryTraces(lock) {
 
 function entryFor(lock, { parent, name, version }) {
   if (!/^\d+\.\d+\.\d+/.test(version))
-    throw new Error(`${parent} asks for ${name}@${version}, which is no exact version: it cannot be completed`);
+    throw new Error(`${parent} requires ${name}@${version}, which is not an exact version: it cannot be completed`);
   const parentEntry = lock.packages[parent];
   const fields = {
     version,

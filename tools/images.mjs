@@ -13,10 +13,10 @@ const HELP = `Usage: npm run images [-- --fresh]
        npm run images -- FOLDER
 
 Builds the images of ${SERVICE_NAMES.join(' and ')} from the Dockerfile with buildah on a base made by debootstrap, starts the
-central workspace of docker-compose.yml with them, and uses it once. Both programs are packages of Debian, and need root.
-With a FOLDER, the Dockerfile's steps are carried out there by programs of this machine instead, and nothing is started.
+central workspace of docker-compose.yml with them, and uses it once. Both programs are Debian packages and need root.
+With a FOLDER, programs of this machine run the steps of the Dockerfile there instead, and nothing is started.
 
-  --fresh   builds everything anew, the base as well`;
+  --fresh   rebuilds everything, including the base`;
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const say = (line) => console.log(line);
 

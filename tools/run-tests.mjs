@@ -22,7 +22,7 @@ function watchForHanging(child, resultFile) {
   const timer = setInterval(() => {
     if (reportedAtMs === undefined && existsSync(resultFile)) reportedAtMs = Date.now();
     if (reportedAtMs === undefined || Date.now() - reportedAtMs < exitGraceMs) return;
-    say('The test run reported its results and then did not end: something is still open in it.');
+    say('The test run reported its results but did not end: it still has an open handle.');
     child.kill('SIGKILL');
   }, 250);
   return () => clearInterval(timer);

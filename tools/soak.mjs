@@ -42,14 +42,14 @@ const MOST_SEED = 1_000_000_000;
 
 const HELP = `Usage: npm run soak -- [--minutes N] [--seed N] [--only NAMES]
 
-Searches at random for what is wrong, longer than the tests do, from a seed that nobody has tried. Goes through all
-searches again and again, each round with the next seed, until one fails or the time is over.
+Runs the random searches for faults, longer than the tests do, from a new seed. Repeats all
+searches, each round with the next seed, until one fails or the time is over.
 
-  --minutes N    begins no search later than that; default 30
+  --minutes N    starts no search after this time; default 30
   --seed N       seed of the first round, from 0 to ${MOST_SEED - 1}; default a fresh one, which is printed
-  --only NAMES   separated by commas: ${Object.keys(SEARCHES).join(', ')}
+  --only NAMES   searches to run, separated by commas: ${Object.keys(SEARCHES).join(', ')}
 
-Exit codes: 0 nothing found, 1 a search failed (its command is printed), 2 wrong usage.`;
+Exit codes: 0 no search failed, 1 a search failed (its command is printed), 2 wrong usage.`;
 
 /** @throws Error that says what is wrong with the arguments */
 function readOptions(args) {
@@ -64,7 +64,7 @@ function readOptions(args) {
   });
   const names = values.only.split(',').filter(Boolean);
   const unknown = names.find((name) => !Object.hasOwn(SEARCHES, name));
-  if (unknown !== undefined || names.length === 0) throw new Error(`There is no search ${unknown ?? 'to do'}.`);
+  if (unknown !== undefined || names.length === 0) throw new Error(`There is no search ${unknown ?? 'to run'}.`);
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Error('--minutes must be a number above 0.');
   const seed = Number(values.seed);

@@ -17,12 +17,13 @@ const TEST_CODE = /\.(spec|fixture|suite|conformance)\.ts$|\/(testing|generated|
 const COMMENTS = {
   'tables-apart':
     'Read a view or call a function that its owner publishes in .table-owners.mjs, or name an exemption there with its reason.',
-  'plain-names': 'Write the schema and the name of a table, view or function out, so that its owner can be told.',
-  readable: 'PostgreSQL cannot split this into words: write it so that each string by itself can be read.',
+  'plain-names':
+    'Write the schema and the name of a table, view or function in full, so that the check can find its owner.',
+  readable: 'PostgreSQL cannot split this into words: write each string so that it can be read by itself.',
   'known-schemas': 'Name the owner of this schema in .table-owners.mjs.',
-  'no-search-path': 'Names without a schema must reach nothing of the product: leave search_path alone.',
+  'no-search-path': 'Names without a schema must not reach objects of the product: do not set search_path.',
   'used-exemption': 'Nothing needs this exemption: remove it from .table-owners.mjs.',
-  'used-publication': 'No other owner uses this, or there is no such thing: remove it from .table-owners.mjs.',
+  'used-publication': 'No other owner uses this, or it does not exist: remove it from .table-owners.mjs.',
 };
 /** Stands for what code puts into a string; to the scanner it is a name. */
 const HOLE = '__hole__';

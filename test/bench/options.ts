@@ -21,8 +21,8 @@ const WHAT_NAMES: readonly string[] = [...MEASUREMENTS.map(({ name }) => name), 
 
 export const HELP = `Usage: npm run bench -- [--scale small|default|large] [--only NAMES] [--seconds N] [--json FILE]
 
-Measures the product beside the same answers from hand-written SQL through the bare driver, in the same run and in turns.
-Compares the answers first. Prints tables; a figure that misses its target fails nothing.
+Measures the product and the same answers from hand-written SQL through the bare driver, in the same run, in turns.
+Compares the answers first. Prints tables; a figure that misses its target does not fail the run.
 
   --scale NAME        ${Object.entries(SCALES)
     .filter(([name]) => name !== 'tiny')
@@ -30,12 +30,12 @@ Compares the answers first. Prints tables; a figure that misses its target fails
     .join(', ')}
   --only NAMES        separated by commas: places (${PLACE_NAMES.join(', ')}) and what to measure
                       (${WHAT_NAMES.join(', ')})
-  --seconds N         of load on each side of each figure
-  --connections LIST  shots under way at once, default 1,16
-  --json FILE         writes everything that was found
-  --files             measures scanning and searching of files instead; --files --help tells its options
+  --seconds N         duration of the load for each side of each figure
+  --connections LIST  numbers of concurrent requests, default 1,16
+  --json FILE         writes all results as JSON
+  --files             measures scanning and searching of files instead; --files --help shows its options
 
-Exit codes: 0 measured, 1 something broke or an answer differs from the bare query's, 2 wrong usage.`;
+Exit codes: 0 measured, 1 a measurement failed or an answer differs from that of the bare query, 2 wrong usage.`;
 
 export class UsageError extends Error {}
 
@@ -47,7 +47,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (!isScaleName(scale)) throw new UsageError(`There is no scale ${scale}.`);
   const only = values.only?.split(',').filter(Boolean) ?? [];
   const unknown = only.find((name) => !isPlace(name) && !WHAT_NAMES.includes(name));
-  if (unknown !== undefined) throw new UsageError(`There is nothing named ${unknown} to measure.`);
+  if (unknown !== undefined) throw new UsageError(`There is no measurement ${unknown}.`);
   const places = only.filter(isPlace);
   const what = only.filter((name) => !isPlace(name));
   return {

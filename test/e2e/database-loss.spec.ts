@@ -158,7 +158,7 @@ describe('a database server that is killed under a running workspace', () => {
       const killing = killServers(workspace);
       expect(await ended).toBe(1);
       await Promise.all([killing, writers.end()]);
-      expect(workspace.output).toContain('the database server ended again and again');
+      expect(workspace.output).toContain('the database server ended repeatedly');
       expect(workspace.output).toMatch(/server\.log in that folder.*Start the workspace again/);
 
       workspace = await folder.start();

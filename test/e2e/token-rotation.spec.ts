@@ -45,7 +45,7 @@ describe('svc token rotate', () => {
     const { stdout } = await folder.svc(['agent', 'env', '--shell', 'sh']);
     expect(stdout).toBe(`export SVC_TOKEN='${before}'\n`);
     const rotated = await folder.svc(['token', 'rotate'], { env: { SVC_TOKEN: before } });
-    expect(rotated.stdout).toContain('SVC_TOKEN of this shell has the old one');
+    expect(rotated.stdout).toContain('SVC_TOKEN in this shell has the old one');
     expect(folder.token).not.toBe(before);
     expect(rotated.stdout).not.toContain(folder.token);
     await untilRefused(before);

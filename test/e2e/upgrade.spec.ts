@@ -96,7 +96,7 @@ withReleases('a workspace that meets another release', () => {
         1,
         {
           code: 'MIGRATION_FAILED',
-          message: expect.stringMatching(/9999_next.* What the workspace held before is unchanged\.$/s),
+          message: expect.stringMatching(/9999_next.* The previous data of the workspace is unchanged\.$/s),
           hint: 'Restore the backup with the version of the product that wrote it.',
         },
       ]);

@@ -81,7 +81,7 @@ export async function ensureInstalled(root, node, scope) {
   const lockText = readIfThere(join(root, 'package-lock.json'));
   if (lockText === undefined)
     throw new Failure(step, 'package-lock.json is missing.', 'Restore it: git checkout package-lock.json');
-  const title = scope === 'run' ? step : `${step}, those for development too`;
+  const title = scope === 'run' ? step : `${step}, including those for development`;
   let present = scope;
   if (!isInstalled(root, lockText, scope))
     present = await timed(title, () => installInOneStep(root, node, { lockText, wanted: scope }));

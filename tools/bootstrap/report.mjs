@@ -25,7 +25,7 @@ const causes = [
   [/ENOSPC/, 'The disk is full. Free some space (about 1 GB) and run the same command again.'],
   [
     /EACCES|EPERM|EROFS/,
-    'This user may not write there. Give it the right to the folder, or clone the repository where it has one.',
+    'This user may not write there. Give the user permission for the folder, or clone the repository to another one.',
   ],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/,
@@ -33,21 +33,18 @@ const causes = [
   ],
   [
     /SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_/,
-    'The connection to the package registry is not trusted. Name your certificate authority (npm config set cafile FILE) and run the same command again.',
+    'The connection to the package registry is not trusted. Configure your certificate authority (npm config set cafile FILE) and run the same command again.',
   ],
-  [/TAR_ENTRY_ERROR/, 'A package could not be written whole. Run the same command again.'],
-  [/E401|E403|ENEEDAUTH/, 'The package registry wants a login. Check its settings (npm config get registry).'],
-  [
-    /EUSAGE/,
-    'package.json and package-lock.json do not fit each other. Run: npm install && node tools/complete-lock.mjs',
-  ],
+  [/TAR_ENTRY_ERROR/, 'A package could not be written completely. Run the same command again.'],
+  [/E401|E403|ENEEDAUTH/, 'The package registry requires a login. Check its settings (npm config get registry).'],
+  [/EUSAGE/, 'package.json and package-lock.json do not match. Run: npm install && node tools/complete-lock.mjs'],
   [/E404|ETARGET/, 'The package registry lacks a package. Check which registry is set (npm config get registry).'],
   [/EINTEGRITY/, 'A downloaded package is damaged. Run: npm cache verify, then the same command again.'],
 ];
 
 /** The way out of a failed step, told from what the program printed. */
 export function wayOutOf(output) {
-  return causes.find(([pattern]) => pattern.test(output))?.[1] ?? 'The lines above say what went wrong.';
+  return causes.find(([pattern]) => pattern.test(output))?.[1] ?? 'The lines above show what went wrong.';
 }
 
 /** Prints a failure and answers the exit code. */

@@ -84,7 +84,7 @@ class Builder {
       case 'LABEL':
         return;
       default:
-        throw new Error(`Line ${line}: ${keyword} is not understood here`);
+        throw new Error(`Line ${line}: ${keyword} is not supported here`);
     }
   }
 
@@ -93,7 +93,7 @@ class Builder {
     const destination = target.startsWith('/') ? join(image.folder, target) : join(image.folder, image.workdir, target);
     for (const path of paths.slice(0, -1)) {
       const source = from === undefined ? join(this.root, path) : await this.placeOf(from, path);
-      if (!existsSync(source)) throw new Error(`COPY ${path}: it is not there`);
+      if (!existsSync(source)) throw new Error(`COPY ${path}: it does not exist`);
       const isFolder = statSync(source).isDirectory();
       // A folder's content is copied; a file goes into a folder whose name ends with a slash.
       const to = !isFolder && target.endsWith('/') ? join(destination, basename(path)) : destination;

@@ -42,7 +42,7 @@ export function readDockerfile(text) {
     if (instruction.keyword === 'FROM') stages.push(toStage(instruction, variables));
     else if (stage) stage.instructions.push(instruction);
     else if (instruction.keyword === 'ARG') Object.assign(variables, readPairs(instruction.text));
-    else throw new Error(`Line ${instruction.line}: ${instruction.keyword} stands before the first FROM`);
+    else throw new Error(`Line ${instruction.line}: ${instruction.keyword} is before the first FROM`);
   }
   return stages;
 }

@@ -41,7 +41,7 @@ export async function startInImages({ root, buildah, images, say }) {
     await central.stop();
   }
   say(
-    'The images work: a node was made and read back, without rights and on a read-only disk; every process stopped cleanly.',
+    'The images work: a node was created and read back, without capabilities and on a read-only disk; every process stopped cleanly.',
   );
 }
 
@@ -55,7 +55,7 @@ function commandOf({ folder, workdir, user, environment }, { command, secrets })
 async function expectRights(central, name) {
   const rights = JSON.parse(await central.exec(name, ['node', '-e', RIGHTS]));
   if (!isDeepStrictEqual(rights, WANTED))
-    throw new Error(`${name} may do more than it should: ${JSON.stringify(rights)}`);
+    throw new Error(`${name} has more capabilities than allowed: ${JSON.stringify(rights)}`);
 }
 
 async function useOnce(central) {
@@ -63,7 +63,7 @@ async function useOnce(central) {
   const ask = async (path, options = {}) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const answer = await fetch(new URL(path, central.urls[0]), { headers, ...options });
-    if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
     return answer.json();
   };
   const made = await ask('/nodes', {
@@ -71,5 +71,5 @@ async function useOnce(central) {
     body: JSON.stringify({ type: 'organization', name: 'From the image' }),
   });
   const read = await ask(`/nodes/${made.id}`);
-  if (read.name !== 'From the image') throw new Error(`The node that was made is read as ${JSON.stringify(read)}`);
+  if (read.name !== 'From the image') throw new Error(`The created node is read as ${JSON.stringify(read)}`);
 }

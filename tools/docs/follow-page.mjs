@@ -41,7 +41,7 @@ export function follow(steps, root) {
 }
 
 function write(file, text) {
-  if (existsSync(file)) throw new Error(`${file} is there already`);
+  if (existsSync(file)) throw new Error(`${file} already exists`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
@@ -57,7 +57,7 @@ function changed(content, diff, path) {
         .join('');
     const [before, after] = [side('+'), side('-')];
     const places = text.split(before).length - 1;
-    if (places !== 1) throw new Error(`${path}: these lines are there ${places} times:\n${before}`);
+    if (places !== 1) throw new Error(`${path}: these lines occur ${places} times:\n${before}`);
     return text.replace(before, () => after);
   }, content);
 }

@@ -106,10 +106,10 @@ async function runAll(blocks, environment, address) {
       ),
       options,
     ).ended;
-    if (code !== 0) problems.push(`a command ended with code ${code}; the last line named above is where`);
+    if (code !== 0) problems.push(`a command ended with code ${code}, in the block whose line was printed last`);
   } finally {
     for (const service of services) {
-      if (!(await interrupt(service))) problems.push('what was started in the background did not end on Ctrl-C');
+      if (!(await interrupt(service))) problems.push('the background process did not end on Ctrl-C');
     }
   }
   return problems;

@@ -7,7 +7,7 @@ import { bootstrapAdministrator } from '@workspace-graph/service-identity';
 
 const HELP = `Usage: node apps/graph-svc/dist/bootstrap.js --name NAME [--json]
 
-Makes the first administrator of a central workspace and prints a token with the scope manage, this once.`;
+Creates the first administrator of a central workspace and prints a token with the scope manage, only once.`;
 
 /** Makes the first administrator; a second call is refused. */
 async function main(): Promise<number> {
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
     process.stdout.write(
       values.json
         ? `${JSON.stringify(made)}\n`
-        : `Token of the first administrator, shown this once:\n${made.secret}\n`,
+        : `Token of the first administrator, shown only once:\n${made.secret}\n`,
     );
     return 0;
   } finally {
@@ -39,7 +39,7 @@ try {
   process.exitCode = await main();
 } catch (error) {
   process.stderr.write(
-    `${error instanceof ServiceError ? error.message : `The first administrator could not be made: ${String(error)}`}\n`,
+    `${error instanceof ServiceError ? error.message : `The first administrator could not be created: ${String(error)}`}\n`,
   );
   process.exitCode = 1;
 }

@@ -11,18 +11,18 @@ export interface FileBenchOptions {
 
 export const FILE_BENCH_HELP = `Usage: npm run bench -- --files [--count N] [--documents N] [--records memory|postgres] [--json FILE]
 
-Measures a device: a first scan beside find and sha256sum, a scan that finds nothing changed beside find, edits until they
-are registered, memory, and searching in documents beside grep on the same tree. Prints one table.
+Measures a device: a first scan compared with find and sha256sum, a scan without changes compared with find, edits until they
+are registered, memory, and searching documents compared with grep on the same tree. Prints one table.
 
-  --count N       files that are scanned, default 50000; 0 leaves scanning out
-  --documents N   documents that are indexed and searched, default 50000; 0 leaves searching out
-  --edits N       edits of one file, default 50
-  --searches N    default 300
-  --records KIND  where records are kept: memory measures the device alone; postgres measures with the file service and a
-                  database of its own
-  --json FILE     writes everything that was found
+  --count N       number of files to scan, default 50000; 0 skips scanning
+  --documents N   number of documents to index and search, default 50000; 0 skips searching
+  --edits N       number of edits of one file, default 50
+  --searches N    number of searches, default 300
+  --records KIND  where records are kept: memory measures only the device; postgres measures with the file service and a
+                  separate database
+  --json FILE     writes all results as JSON
 
-Exit codes: 0 measured, 1 something broke, 2 wrong usage.`;
+Exit codes: 0 measured, 1 a measurement failed, 2 wrong usage.`;
 
 export class FileBenchUsageError extends Error {}
 
@@ -32,7 +32,7 @@ export function readFileBenchOptions(args: readonly string[]): FileBenchOptions 
   if (values.help) return undefined;
   const { records } = values;
   if (records !== 'memory' && records !== 'postgres')
-    throw new FileBenchUsageError(`There are no records of the kind ${records}.`);
+    throw new FileBenchUsageError(`There is no kind of records ${records}.`);
   return {
     files: count(values.count),
     documents: count(values.documents),

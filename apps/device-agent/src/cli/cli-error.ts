@@ -35,7 +35,7 @@ export class CliError extends Error {
 }
 
 export function notRunning(root: string): CliError {
-  return new CliError('WORKSPACE_NOT_RUNNING', `No workspace runs for ${root}.`, {
+  return new CliError('WORKSPACE_NOT_RUNNING', `No workspace is running for ${root}.`, {
     hint: 'Start it with `svc start`, or set SVC_URL and SVC_TOKEN to use another one.',
   });
 }

@@ -15,7 +15,7 @@ export interface ConfirmOptions {
 
 /** Both words, wherever something is confirmed; `yes` is the one that messages name. */
 export const YES_FLAGS = '--confirm, --yes';
-export const YES = [YES_FLAGS, 'do it without asking'] as const;
+export const YES = [YES_FLAGS, 'apply without asking'] as const;
 
 /**
  * Shows what would happen and asks on a terminal; --yes answers the question beforehand. Without a terminal and without
@@ -26,7 +26,7 @@ export async function confirmed<T>(out: Output, change: ConfirmedChange<T>, { ye
     const preview = await change.preview();
     const canAsk = process.stdin.isTTY && process.stderr.isTTY && !out.json;
     if (!canAsk) {
-      out.result(preview, [...change.describe(preview), 'Nothing was changed: add --yes to do it.']);
+      out.result(preview, [...change.describe(preview), 'Nothing was changed: add --yes to apply it.']);
       return;
     }
     for (const line of change.describe(preview)) out.note(line);

@@ -20,7 +20,7 @@ export function createProgram(): Command {
   const program = new Command('svc')
     .description('Workspace Graph: one graph of your organisation that people and agents share')
     .version(VERSION)
-    .showHelpAfterError('(svc --help shows what there is)')
+    .showHelpAfterError('(svc --help lists all commands)')
     .configureHelp({ sortSubcommands: false });
   lifecycleCommands(program);
   doctorCommand(program);
@@ -64,10 +64,10 @@ function wantsJson(argv: readonly string[]): boolean {
 function wrongUsage(error: CommanderError): CliError {
   const said = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
   // A command that needs one of its subcommands answers with its help instead of a message.
-  const message = error.code === 'commander.help' ? 'The command is not complete.' : said;
+  const message = error.code === 'commander.help' ? 'The command is incomplete.' : said;
   return new CliError('WRONG_USAGE', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, {
     cause: error,
-    hint: '`svc --help` shows what there is, `svc COMMAND --help` what a command takes.',
+    hint: '`svc --help` lists all commands, `svc COMMAND --help` the arguments of one.',
   });
 }
 

@@ -30,7 +30,7 @@ export class Output {
     }
     const issues = issuesOf(error);
     process.stderr.write(
-      issues.length > 1 ? 'svc: this is not in order:\n' : `svc: ${withCommandName(error.message)}\n`,
+      issues.length > 1 ? 'svc: the input is not valid:\n' : `svc: ${withCommandName(error.message)}\n`,
     );
     for (const issue of issues.length > 1 ? issues : [])
       process.stderr.write(`  ${issue.path || '(whole document)'}: ${issue.message}\n`);

@@ -20,7 +20,7 @@ export async function resolveFile(
   const found = told.find((entry) => entry.path === path)?.file_id ?? null;
   if (found === null)
     throw new CliError('FILE_NOT_FOUND', `There is no tracked file ${path} in this node.`, {
-      hint: '`svc files list NODE` lists them; a new file is tracked by `svc files adopt`.',
+      hint: '`svc files list NODE` lists the tracked files, `svc files adopt` tracks a new one.',
     });
   return found;
 }

@@ -42,12 +42,12 @@ async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): 
 
 function unknown(name: string, near: readonly NodeSummary[]): CliError {
   return new CliError('NODE_UNKNOWN', `There is no node "${name}" that you may see.`, {
-    hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Names are looked for as a whole; or give the id.',
+    hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Enter the whole name, or the id.',
   });
 }
 
 function ambiguous(name: string, matches: readonly NodeSummary[]): CliError {
-  return new CliError('NODE_AMBIGUOUS', `${matches.length} nodes are called "${name}". Name one by its id.`, {
+  return new CliError('NODE_AMBIGUOUS', `${matches.length} nodes have the name "${name}". Use the id of one.`, {
     hint: candidates(matches),
   });
 }

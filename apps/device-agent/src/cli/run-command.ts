@@ -39,9 +39,9 @@ function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof ConfigError) return new CliError('CONFIGURATION_INVALID', error.message, { cause: error });
   if (isNoRight(error) && error.path !== undefined)
-    return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: you have no right to it.`, {
+    return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: you have no permission.`, {
       cause: error,
-      hint: 'Work as its owner, or give yourself the right to it.',
+      hint: 'Run the command as its owner, or give yourself permission.',
     });
   if (isReadOnly(error))
     return new CliError('FOLDER_UNUSABLE', `${error.path} cannot be used: its disk is read-only.`, {
@@ -51,6 +51,6 @@ function toCliError(error: unknown): CliError {
   const message = error instanceof Error ? error.message : String(error);
   return new CliError('INTERNAL', message, {
     cause: error,
-    hint: 'This is a fault of the command; run it again with SVC_LOG_LEVEL=debug and report it.',
+    hint: 'This is a bug in the command; run it again with SVC_LOG_LEVEL=debug and report it.',
   });
 }

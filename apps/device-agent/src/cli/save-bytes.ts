@@ -14,7 +14,7 @@ export async function requireNewFile(file: string, { yes }: ConfirmOptions): Pro
   if (found === null || (found.isFile() && yes)) return;
   if (!found.isFile())
     throw new CliError('FILE_UNWRITABLE', `${file} is not a file.`, { hint: 'Name a file, or - for standard output.' });
-  throw new CliError('FILE_EXISTS', `The file ${file} exists already.`, {
+  throw new CliError('FILE_EXISTS', `The file ${file} already exists.`, {
     hint: 'Choose another name, or add --yes to replace it.',
   });
 }

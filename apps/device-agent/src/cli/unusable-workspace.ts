@@ -19,20 +19,20 @@ export function troubleOf(found: FoundWorkspace, paths: WorkspacePaths): Trouble
   if (found.state === null)
     return {
       code: 'WORKSPACE_NOT_READY',
-      what: `serves ${paths.root}, but does not tell its address: it starts or stops, or ${paths.state} is damaged.`,
-      advice: 'Wait a moment. If that does not help: `svc stop`, then `svc start`.',
+      what: `serves ${paths.root}, but does not report its address: it is starting or stopping, or ${paths.state} is damaged.`,
+      advice: 'Wait a moment. If that does not help, run `svc stop`, then `svc start`.',
     };
   if (found.answer === 'refuses')
     return {
       code: 'CREDENTIAL_REFUSED',
       what: `serves ${paths.root} at ${found.state.url}, but does not accept the credential in ${paths.token}: it is missing, damaged or revoked.`,
-      advice: '`svc stop`, then `svc start` makes a new one; or set SVC_TOKEN to another credential.',
+      advice: 'Run `svc stop`, then `svc start`, which creates a new one; or set SVC_TOKEN to another credential.',
     };
   if (found.answer === 'silent')
     return {
       code: 'WORKSPACE_SILENT',
       what: `serves ${paths.root}, but does not answer at ${found.state.url}.`,
-      advice: `It may be busy: wait a moment. If that does not help: \`svc stop\`, then \`svc start\`; ${paths.log} may tell more.`,
+      advice: `It may be busy: wait a moment. If that does not help, run \`svc stop\`, then \`svc start\`; see ${paths.log} for details.`,
     };
   return null;
 }
@@ -50,9 +50,13 @@ export function requireUsable(found: FoundWorkspace, paths: WorkspacePaths): voi
 export function alreadyRunning(found: FoundWorkspace, paths: WorkspacePaths): CliError {
   const trouble = troubleOf(found, paths);
   return trouble === null
-    ? new CliError('ALREADY_RUNNING', `This workspace runs already at ${found.state?.url} (${processOf(found)}).`, {
-        hint: 'Use it, or stop it with `svc stop`.',
-      })
+    ? new CliError(
+        'ALREADY_RUNNING',
+        `This workspace is already running at ${found.state?.url} (${processOf(found)}).`,
+        {
+          hint: 'Use it, or stop it with `svc stop`.',
+        },
+      )
     : new CliError('ALREADY_RUNNING', sentence(found, trouble.what), { hint: trouble.advice });
 }
 

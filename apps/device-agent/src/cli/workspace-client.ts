@@ -90,8 +90,8 @@ async function credential(config: Pick<Config, 'SVC_TOKEN'>, paths: WorkspacePat
   const given = config.SVC_TOKEN?.reveal();
   if (given === undefined) return readToken(paths);
   if (LIKE_A_CREDENTIAL.test(given)) return given;
-  throw new CliError('NO_CREDENTIAL', 'What SVC_TOKEN holds does not look like a credential.', {
-    hint: 'A token begins with svc_pat_ or svc_dev_; `svc token create` makes one. Unset SVC_TOKEN for your own workspace.',
+  throw new CliError('NO_CREDENTIAL', 'The value of SVC_TOKEN is not a credential.', {
+    hint: 'A token begins with svc_pat_ or svc_dev_; create one with `svc token create`. Unset SVC_TOKEN for your own workspace.',
   });
 }
 
@@ -110,7 +110,7 @@ async function readToken(paths: WorkspacePaths): Promise<string> {
 function noCredential(what: string, cause?: unknown): CliError {
   return new CliError('NO_CREDENTIAL', `${what}.`, {
     cause,
-    hint: 'Set SVC_TOKEN, or start the local workspace once with `svc start`: it makes one.',
+    hint: 'Set SVC_TOKEN, or start the local workspace once with `svc start`, which creates one.',
   });
 }
 
@@ -119,7 +119,7 @@ function failed(error: unknown): never {
   if (error instanceof Unreachable)
     throw new CliError('WORKSPACE_UNREACHABLE', error.message, {
       cause: error.cause,
-      hint: 'Check `svc status` and `svc doctor`.',
+      hint: 'Run `svc status` and `svc doctor`.',
     });
   if (error instanceof UnexpectedAnswer)
     throw new CliError('UNEXPECTED_ANSWER', `The workspace answered ${error.status} without an error object.`, {

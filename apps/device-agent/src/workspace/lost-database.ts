@@ -11,18 +11,18 @@ export function followDatabase(logger: Logger): (change: ServerChange) => void {
       case 'ended':
         return logger.error(
           { signal: change.end.signal, exit_code: change.end.exitCode },
-          'the database server ended; it is started again',
+          'the database server ended; restarting it',
         );
       case 'refused':
         if (change.problem.code === told) return;
         told = change.problem.code;
         return logger.error(
           { code: change.problem.code, reason: change.problem.message },
-          'the database server cannot be started; it is tried again',
+          'the database server cannot be started; retrying',
         );
       case 'running':
         told = '';
-        return logger.warn('the database server runs again');
+        return logger.warn('the database server is running again');
     }
   };
 }

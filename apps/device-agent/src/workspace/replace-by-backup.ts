@@ -17,8 +17,8 @@ interface Names {
   readonly old: string;
 }
 
-const UNCHANGED = 'What the workspace held before is unchanged.';
-const EITHER = 'The workspace holds either what it held before or all of the backup.';
+const UNCHANGED = 'The previous data of the workspace is unchanged.';
+const EITHER = 'The workspace contains either all its previous data or the whole backup.';
 
 /**
  * Restores a backup beside the database and then exchanges the two in one transaction, so that a failure at any moment

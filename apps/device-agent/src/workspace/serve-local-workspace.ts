@@ -174,7 +174,7 @@ async function listen(app: NestFastifyApplication, config: Config): Promise<stri
     const code = (cause as NodeJS.ErrnoException).code;
     if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw cause;
     const what = {
-      EADDRINUSE: 'is taken by another program',
+      EADDRINUSE: 'is in use by another program',
       EACCES: 'may not be used by you',
       EADDRNOTAVAIL: 'is not an address of this machine',
     }[code];
@@ -213,7 +213,7 @@ async function endWithoutDatabase(
   if (shutdown.leaving) return;
   logger.fatal(
     { code, reason: message },
-    `the database server ended again and again; stopping. ${message} ${advice} Start the workspace again: nothing that was acknowledged is lost`,
+    `the database server ended repeatedly; stopping. ${message} ${advice} Start the workspace again: no acknowledged change is lost`,
   );
   await shutdown.begin('the database server ended');
   process.exit(1);

@@ -93,11 +93,11 @@ async function cleaned<D extends WorkspaceDatabase>(
   const { url, dataFolder } = database;
   const removed = await removeLeftovers({ paths, leftovers, url, isOwnServer: dataFolder !== null }).catch(
     (error: Error) => {
-      progress(`What an interrupted backup or restore left could not be removed: ${error.message}`);
+      progress(`The leftovers of an interrupted backup or restore could not be removed: ${error.message}`);
       return [];
     },
   );
-  if (removed.length > 0) progress(`Removed what an interrupted backup or restore left: ${removed.join(', ')}`);
+  if (removed.length > 0) progress(`Removed leftovers of an interrupted backup or restore: ${removed.join(', ')}`);
   return database;
 }
 
@@ -116,7 +116,7 @@ export async function tryDatabase(url: string, withinMs: number): Promise<void> 
       `The database ${pathname.slice(1)} at ${host} cannot be used${reason}.`,
       {
         cause,
-        hint: 'Check SVC_DATABASE_URL and that its server runs; without it the workspace has a database of its own.',
+        hint: 'Check SVC_DATABASE_URL and that its server is running; without this variable the workspace uses its own database.',
       },
     );
   } finally {
@@ -129,7 +129,7 @@ export async function migrateWithBackup(url: string, paths: WorkspacePaths, prog
   try {
     await migrate({
       url,
-      onWait: () => progress('Another process prepares the database; waiting …'),
+      onWait: () => progress('Another process is preparing the database; waiting …'),
       onMigration: (name) => progress(`Preparing the database (${name}) …`),
       beforeChange: async () => {
         const file = join(
@@ -141,7 +141,7 @@ export async function migrateWithBackup(url: string, paths: WorkspacePaths, prog
       },
     });
   } catch (error) {
-    const told = error instanceof MigrationError ? error : lossOf(error, 'The workspace is not started.');
+    const told = error instanceof MigrationError ? error : lossOf(error, 'The workspace was not started.');
     if (told instanceof BackupError) throw new CliError(told.code, told.message, { cause: error, hint: told.advice });
     if (!(told instanceof MigrationError)) throw told;
     throw new CliError(told.code, told.message, {
@@ -154,7 +154,7 @@ export async function migrateWithBackup(url: string, paths: WorkspacePaths, prog
 function describe(step: EmbeddedProgress): string {
   switch (step.phase) {
     case 'copying_binaries':
-      return 'Placing the database programs …';
+      return 'Installing the database programs …';
     case 'creating':
       return 'Creating the database …';
     case 'stopping_previous':
@@ -162,7 +162,7 @@ function describe(step: EmbeddedProgress): string {
     case 'starting':
       return 'Starting the database …';
     case 'recovering':
-      return 'The last run ended abruptly; the database recovers …';
+      return 'The last run ended abruptly; the database is recovering …';
   }
 }
 

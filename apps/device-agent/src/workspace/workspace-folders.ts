@@ -85,8 +85,8 @@ export async function freeBytes(folder: string): Promise<number> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'you have no right to read and write there',
-  EPERM: 'you have no right to read and write there',
+  EACCES: 'you have no permission to read and write there',
+  EPERM: 'you have no permission to read and write there',
   EROFS: 'it is read-only',
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'a part of its path is a file',
@@ -101,7 +101,7 @@ export function folderError(paths: Own, cause: NodeJS.ErrnoException): CliError 
     cause,
     hint: isReadOnly(cause)
       ? 'Make its disk writable, or choose another folder with --root or SVC_WORKSPACE_ROOT.'
-      : 'Work as its owner, give yourself the right to it, or choose another folder with --root or SVC_WORKSPACE_ROOT.',
+      : 'Run the command as its owner, give yourself permission, or choose another folder with --root or SVC_WORKSPACE_ROOT.',
   });
 }
 
@@ -110,7 +110,7 @@ function diskFull(paths: Own, free: number): CliError {
     'DISK_FULL',
     `The disk of ${paths.own} is full: ${Math.round(free / 1024 / 1024)} MB are free, ${MIN_FREE_BYTES / 1024 / 1024} MB are needed.`,
     {
-      hint: 'Free some room, or choose a folder on another disk with --root or SVC_WORKSPACE_ROOT.',
+      hint: 'Free some space, or choose a folder on another disk with --root or SVC_WORKSPACE_ROOT.',
     },
   );
 }

@@ -12,14 +12,14 @@ interface EnvOptions {
 }
 
 const ENV_HELP = `
-The configuration that \`svc mirror create\` leaves in the folder of a node names this variable, never what it holds. Set
+The configuration that \`svc mirror create\` writes to the folder of a node names this variable, never its value. Set
 it in the shell in which the agent starts:
   sh, bash, zsh   eval "$(svc agent env)"
   fish            svc agent env | source
   PowerShell      svc agent env | Out-String | Invoke-Expression
   cmd             for /f "delims=" %i in ('svc agent env --shell cmd') do @%i
 It is the credential of your own workspace, or with SVC_URL the one in SVC_TOKEN. For an agent that may do less, set the
-variable to what \`svc token create\` prints.`;
+variable to the token that \`svc token create\` prints.`;
 
 /** `svc agent env` */
 export function agentCommands(program: Command): void {
@@ -27,14 +27,14 @@ export function agentCommands(program: Command): void {
   runs<EnvOptions>(
     agent
       .command('env')
-      .description(`print what sets ${AGENT_TOKEN_VARIABLE}, from which agents take the credential`)
-      .addOption(new Option('--shell <shell>', 'for which shell; yours unless told').choices(SHELLS))
+      .description(`print the command that sets ${AGENT_TOKEN_VARIABLE}, from which agents read the credential`)
+      .addOption(new Option('--shell <shell>', 'target shell; default: yours').choices(SHELLS))
       .addHelpText('after', ENV_HELP),
     async ({ out, options }) => {
       const shell = options.shell ?? shellOf(process.env, process.platform);
       const token = await agentCredential();
       const script = setVariable(shell, AGENT_TOKEN_VARIABLE, token);
-      if (process.stdout.isTTY) out.note(`This is for your shell to read: ${howToSet(shell)}`);
+      if (process.stdout.isTTY) out.note(`Your shell has to run this output: ${howToSet(shell)}`);
       out.result({ shell, variables: { [AGENT_TOKEN_VARIABLE]: token }, script }, [script]);
     },
   );

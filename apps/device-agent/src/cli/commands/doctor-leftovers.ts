@@ -9,12 +9,12 @@ export async function checkLeftovers(paths: WorkspacePaths): Promise<Finding> {
   try {
     const { databases, drafts } = await findLeftovers(paths);
     const names = [...databases.map((name) => `the database ${name}`), ...drafts.map((file) => basename(file))];
-    if (names.length === 0) return { check, state: 'ok', found: 'none was cut off' };
+    if (names.length === 0) return { check, state: 'ok', found: 'none' };
     return {
       check,
       state: 'warning',
-      found: `of a backup or restore that is under way or was cut off: ${names.join(', ')}`,
-      advice: `If none is under way, the next \`svc start\` removes them; the files lie in ${paths.backups}.`,
+      found: `of a backup or restore that is running or was interrupted: ${names.join(', ')}`,
+      advice: `If none is running, the next \`svc start\` removes them; the files are in ${paths.backups}.`,
     };
   } catch (error) {
     return { check, state: 'failed', found: (error as Error).message, advice: 'See the finding about the folder.' };

@@ -40,7 +40,7 @@ export async function checkWorkspace(paths: WorkspacePaths, found: FoundWorkspac
     return [{ check, state: 'failed', found: `${processOf(found)} ${trouble.what}`, advice: trouble.advice }];
   const url = found.state?.url ?? '';
   if (!(await isReady(url)))
-    return [{ check, state: 'failed', found: `runs at ${url} but is not ready`, advice: `Look into ${paths.log}.` }];
+    return [{ check, state: 'failed', found: `runs at ${url} but is not ready`, advice: `See ${paths.log}.` }];
   try {
     const client = await connectLocal(tokenOf(), paths);
     const ok = `runs at ${url}; ${await asWhom(client)}`;
@@ -50,7 +50,7 @@ export async function checkWorkspace(paths: WorkspacePaths, found: FoundWorkspac
       {
         check,
         state: 'failed',
-        found: `runs at ${url}, but refuses you: ${messageOf(error)}`,
+        found: `runs at ${url}, but refuses your credential: ${messageOf(error)}`,
         advice: hintOf(error) || `Check SVC_TOKEN; \`svc stop\`, then \`svc start\` makes a new credential.`,
       },
     ];

@@ -22,20 +22,23 @@ const MEGABYTE = 1024 ** 2;
 
 /** `svc doctor` */
 export function doctorCommand(program: Command): void {
-  runs(program.command('doctor').description('check this workspace and explain what is wrong'), async ({ out }) => {
-    const findings = await examine();
-    const worst = findings.some((finding) => finding.state === 'failed');
-    const marks = { ok: 'ok', warning: '!', failed: 'FAILED' } as const;
-    const lines = findings.flatMap((finding) => [[marks[finding.state], finding.check, finding.found]]);
-    const advice = findings.flatMap((finding) =>
-      finding.advice && finding.state !== 'ok' ? [`  ${finding.check}: ${finding.advice}`] : [],
-    );
-    out.result({ healthy: !worst, findings }, [
-      ...table(lines),
-      ...(advice.length > 0 ? ['', 'What to do:', ...advice] : []),
-    ]);
-    if (worst) process.exitCode = EXIT.failed;
-  });
+  runs(
+    program.command('doctor').description('check this workspace and explain how to fix problems'),
+    async ({ out }) => {
+      const findings = await examine();
+      const worst = findings.some((finding) => finding.state === 'failed');
+      const marks = { ok: 'ok', warning: '!', failed: 'FAILED' } as const;
+      const lines = findings.flatMap((finding) => [[marks[finding.state], finding.check, finding.found]]);
+      const advice = findings.flatMap((finding) =>
+        finding.advice && finding.state !== 'ok' ? [`  ${finding.check}: ${finding.advice}`] : [],
+      );
+      out.result({ healthy: !worst, findings }, [
+        ...table(lines),
+        ...(advice.length > 0 ? ['', 'What to do:', ...advice] : []),
+      ]);
+      if (worst) process.exitCode = EXIT.failed;
+    },
+  );
 }
 
 async function examine(): Promise<Finding[]> {
@@ -78,7 +81,7 @@ async function lookForWorkspace(
     const unknown: Finding = {
       check: 'workspace',
       state: 'failed',
-      found: 'whether it runs cannot be told',
+      found: 'it is unknown whether it runs',
       advice: 'See the finding about the folder.',
     };
     return { found: null, problems: [unknown] };
@@ -137,12 +140,12 @@ async function checkDisk(paths: WorkspacePaths): Promise<Finding> {
     return {
       check: 'disk',
       state: 'warning',
-      found: 'the free space cannot be read',
+      found: 'the free space is unknown',
       advice: 'See the finding about the folder.',
     };
   const found = `${Math.round(free / MEGABYTE)} MB free`;
   return free < LOW_DISK_BYTES
-    ? { check: 'disk', state: 'warning', found, advice: 'Free some room; the database and backups grow.' }
+    ? { check: 'disk', state: 'warning', found, advice: 'Free some space; the database and backups grow.' }
     : { check: 'disk', state: 'ok', found };
 }
 
@@ -156,11 +159,12 @@ async function checkToken(paths: WorkspacePaths): Promise<Finding> {
       check,
       state: 'failed',
       found: `${paths.token} can be read by others`,
-      advice: `chmod 600 ${paths.token}, then make a new one: remove the file and restart.`,
+      advice: `Run chmod 600 ${paths.token}, then replace the token: remove the file and restart.`,
     };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { check, state: 'ok', found: 'made at the next start' };
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return { check, state: 'ok', found: 'will be created at the next start' };
     return { check, state: 'failed', found: message, advice: 'See the finding about the folder.' };
   }
 }
@@ -172,11 +176,15 @@ async function checkPort(config: Config, found: FoundWorkspace | null): Promise<
   if (port === 0 || (await isFree(config.SVC_HOST, port)))
     return { check: 'port', state: 'ok', found: port === 0 ? 'any free one' : `${port} is free` };
   if (found && !found.state)
-    return { check: 'port', state: 'ok', found: `${port} is taken, maybe by this workspace, which does not tell` };
+    return {
+      check: 'port',
+      state: 'ok',
+      found: `${port} is in use, perhaps by this workspace, which does not report its port`,
+    };
   return {
     check: 'port',
     state: found ? 'warning' : 'failed',
-    found: `${port} is taken by another program`,
+    found: `${port} is in use by another program`,
     advice: 'End that program, or choose another port with --port or SVC_PORT (0 picks a free one).',
   };
 }

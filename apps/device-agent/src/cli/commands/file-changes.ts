@@ -39,7 +39,7 @@ function moveCommand(files: Command): void {
       .description('move or rename a file, within its node or to another one')
       .argument('<node>', 'id or name of the node')
       .argument('<path>', 'path of the file within it, or its id')
-      .argument('<target>', 'new path, or a folder with a slash at its end')
+      .argument('<target>', 'new path, or a folder that ends with a slash')
       .option('--to <node>', 'the node to move it to')
       .option(...YES),
     async ({ out, options, args: [node = '', path = '', target = ''] }) => {
@@ -73,7 +73,7 @@ function newPlace(target: string) {
 
 function describeMove({ applied, from, to, already_at_target, repair_needed, hint }: Moved): string[] {
   const where = from.node_id === to.node_id ? '' : ` of the node ${to.node_id}`;
-  if (already_at_target) return [`${printable(from.path)} lies there already.`];
+  if (already_at_target) return [`${printable(from.path)} is already there.`];
   return [
     `${applied ? 'Moved' : 'Would move'} ${printable(from.path)} to ${printable(to.path)}${where}.`,
     ...repairLines(repair_needed, hint),
@@ -87,7 +87,7 @@ function deleteCommand(files: Command): void {
       .description('delete a file; its content can be restored from the trash for 30 days')
       .argument('<node>', 'id or name of the node')
       .argument('<path>', 'path of the file within it, or its id')
-      .option('--unregister-only', 'only stop tracking it; the copy here stays')
+      .option('--unregister-only', 'only stop tracking it; the copy on this device stays')
       .option(...YES),
     async ({ out, options, args: [node = '', path = ''] }) => {
       const client = await connect();
@@ -106,9 +106,9 @@ function deleteCommand(files: Command): void {
 
 function describeDelete({ applied, file, removes, trash_id, repair_needed, hint }: Deleted): string[] {
   return [
-    `${applied ? 'Removed' : 'Would remove'} of ${printable(file.path)}:`,
+    `${applied ? 'Removed' : 'Would remove'} for ${printable(file.path)}:`,
     ...indented(removes.map((what) => REMOVED[what])),
-    ...(trash_id === null ? [] : [`\`svc trash restore ${trash_id}\` brings it back.`]),
+    ...(trash_id === null ? [] : [`Restore it with \`svc trash restore ${trash_id}\`.`]),
     ...repairLines(repair_needed, hint),
   ];
 }
@@ -149,7 +149,7 @@ async function renameAll(
     const isDone = answer.remaining === 0 || answer.remaining >= remaining || answer.repair_needed;
     if (isDone) return { ...answer, renamed };
     remaining = answer.remaining;
-    out.note(`  ${counted(remaining, 'file')} to go …`);
+    out.note(`  ${counted(remaining, 'file')} remaining …`);
   }
 }
 
@@ -159,11 +159,11 @@ function describeRename({ applied, renamed, remaining, repair_needed, hint }: Re
     `${applied ? 'Renamed' : 'Would rename'} ${counted(moving.length, 'file')}:`,
     ...indented(moving.map(({ from, to }) => `${printable(from)} → ${printable(to)}`)),
     ...renamed.flatMap(({ from, problem }) => (problem === null ? [] : [`${printable(from)} stays: ${problem}`])),
-    ...(remaining > 0 ? [`${counted(remaining, 'file')} under the old name.`] : []),
+    ...(remaining > 0 ? [`${counted(remaining, 'file')} still under the old name.`] : []),
     ...repairLines(repair_needed, hint),
   ];
 }
 
 function repairLines(isNeeded: boolean, hint: string | null): string[] {
-  return isNeeded ? [`A step failed and will be tried again: ${hint ?? 'see svc status'}`] : [];
+  return isNeeded ? [`A step failed and will be retried: ${hint ?? 'see svc status'}`] : [];
 }

@@ -63,7 +63,7 @@ describe('files on the command line', () => {
     expect(await readFile(target, 'utf8')).toBe(content);
     await writeFile(target, 'mine');
     const kept = await workspace.svc('files', 'read', NODE, 'wip/a.md', '--output', target);
-    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('exists already')]);
+    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('already exists')]);
     expect(await readFile(target, 'utf8')).toBe('mine');
     expect((await workspace.svc('files', 'read', NODE, 'wip/a.md', '--output', target, '--yes')).code).toBe(0);
     expect(await readFile(target, 'utf8')).toBe(content);
@@ -150,7 +150,7 @@ describe('files on the command line', () => {
     const shown = await workspace.svc('files', 'move', NODE, 'wip/a.md', 'outputs/');
     expect([shown.code, shown.stdout]).toEqual([
       0,
-      'Would move wip/a.md to outputs/a.md.\nNothing was changed: add --yes to do it.\n',
+      'Would move wip/a.md to outputs/a.md.\nNothing was changed: add --yes to apply it.\n',
     ]);
     const done = await workspace.svc('files', 'move', NODE, FILE, 'outputs/', '--yes');
     expect([done.code, done.stdout]).toEqual([0, 'Moved wip/a.md to outputs/a.md.\n']);
@@ -174,7 +174,10 @@ describe('files on the command line', () => {
       body: { applied: true, renamed, remaining: remaining.shift() ?? 0, repair_needed: false, hint: null },
     });
     const stuck = await workspace.svc('files', 'rename-folder', NODE, 'wip/a', 'wip/b', '--yes');
-    expect([stuck.stdout, asked()]).toEqual([expect.stringContaining('2 files under the old name'), expect.any(Array)]);
+    expect([stuck.stdout, asked()]).toEqual([
+      expect.stringContaining('2 files still under the old name'),
+      expect.any(Array),
+    ]);
     expect(workspace.requests).toHaveLength(3);
     const rest = await workspace.svc('files', 'rename-folder', NODE, 'wip/a', 'wip/b', '--yes', '--json');
     expect(JSON.parse(rest.stdout)).toMatchObject({ remaining: 0 });
@@ -209,7 +212,7 @@ describe('files on the command line', () => {
     const { stdout } = await workspace.svc('status');
     for (const text of [
       '3, 1 missing; 10 tracked files',
-      'Oven: 10 files found, 4 still to be read',
+      'Oven: 10 files found, 4 to read',
       'Oven: wip/x: A symbolic link.',
     ])
       expect(stdout).toContain(text);

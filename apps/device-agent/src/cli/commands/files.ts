@@ -77,17 +77,17 @@ function listCommand(files: Command): void {
   runs<ListOptions>(
     files
       .command('list')
-      .description('list tracked files, the newest first')
+      .description('list tracked files, newest first')
       .argument('[node]', 'only of this node')
       .addOption(new Option('--status <status>', 'only files under wip, or under outputs').choices(FileStatus.options))
-      .option('--limit <number>', 'most files to list', wholeNumber, LIMITS.filesDefault),
+      .option('--limit <number>', 'maximum number of files to list', wholeNumber, LIMITS.filesDefault),
     async ({ out, options, args }) => {
       const client = await connect();
       const nodeId = args[0] === undefined ? undefined : await resolveNode(client, args[0]);
       const { items, isComplete } = await filesOf(client, nodeId, options);
       out.result({ items, complete: isComplete }, [
         ...table([['PATH', 'NODE', 'BYTES', 'CHANGED', 'ID'], ...items.map(fileRow)]),
-        ...(isComplete ? [] : ['There are more; --limit lists them.']),
+        ...(isComplete ? [] : ['There are more; increase --limit to list them.']),
       ]);
     },
   );
@@ -125,8 +125,8 @@ function readCommand(files: Command): void {
       .description('write the content of a file to standard output, byte for byte')
       .argument('<node>', 'id or name of the node')
       .argument('<path>', 'path of the file within it')
-      .option('--output <file>', 'write it there instead, - for standard output', '-')
-      .option(YES_FLAGS, 'replace a file that is there'),
+      .option('--output <file>', 'file to write to, - for standard output', '-')
+      .option(YES_FLAGS, 'replace an existing file'),
     async ({ out, options, args: [node = '', path = ''] }) => {
       await requireNewFile(options.output, options);
       const client = await connect();
@@ -143,10 +143,10 @@ function createCommand(files: Command): void {
   runs<CreateOptions>(
     files
       .command('create')
-      .description('create a file; one that is there is never overwritten')
+      .description('create a file; an existing file is never overwritten')
       .argument('<node>', 'id or name of the node')
       .argument('<path>', 'path of the new file within it')
-      .option('--text <text>', 'what is in it; nothing unless told'),
+      .option('--text <text>', 'content; default: empty'),
     async ({ out, options, args: [node = '', path = ''] }) => {
       const client = await connect();
       const nodeId = await resolveNode(client, node);
@@ -166,11 +166,11 @@ function putCommand(files: Command): void {
   runs<PutOptions>(
     files
       .command('put')
-      .description('bring a file of any size into a node')
+      .description('upload a file of any size to a node')
       .argument('<node>', 'id or name of the node')
       .argument('<file>', 'the file, - for standard input')
-      .argument('[path]', 'path within the node, or a folder with a slash at its end; wip/ unless told')
-      .option('--replace', 'replace the content when the file is there'),
+      .argument('[path]', 'path within the node, or a folder that ends with a slash; default: wip/')
+      .option('--replace', 'replace the content of an existing file'),
     async ({ out, options, args: [node = '', source = '', target = 'wip/'] }) => {
       const client = await connect();
       const nodeId = await resolveNode(client, node);
@@ -229,11 +229,13 @@ function adoptCommand(files: Command): void {
   runs<AdoptOptions>(
     files
       .command('adopt')
-      .description('track files that lie in the folder of a node and are not tracked')
+      .description('track files in the folder of a node that are not tracked yet')
       .argument('<node>', 'id or name of the node')
       .argument('<paths...>', 'paths within it')
       .addOption(
-        new Option('--status <status>', 'section of paths that name none').choices(FileStatus.options).default('wip'),
+        new Option('--status <status>', 'section of paths that do not name one')
+          .choices(FileStatus.options)
+          .default('wip'),
       ),
     async ({ out, options, args: [node = '', ...paths] }) => {
       const client = await connect();
@@ -255,10 +257,10 @@ function searchCommand(files: Command): void {
   runs<SearchOptions>(
     files
       .command('search')
-      .description('search names and texts of files by whole words; "quotes" make a phrase')
+      .description('search names and texts of files by whole words; "quotes" search for a phrase')
       .argument('<query...>', 'the words')
       .option('--node <node>', 'only in this node')
-      .option('--limit <number>', 'most files to find', wholeNumber, LIMITS.fileHitsDefault),
+      .option('--limit <number>', 'maximum number of files to find', wholeNumber, LIMITS.fileHitsDefault),
     async ({ out, options, args }) => {
       const client = await connect();
       const nodeId = options.node === undefined ? undefined : await resolveNode(client, options.node);
@@ -272,10 +274,10 @@ function searchCommand(files: Command): void {
           `${printable(path)}  (${node_name})`,
           ...(snippet === null ? [] : [`    ${printable(snippet.replaceAll(/\s+/g, ' '))}`]),
         ]),
-        ...(answer.hits.length === 0 ? ['Nothing was found.'] : []),
-        ...(answer.complete ? [] : ['There are more; --limit finds up to 50.']),
+        ...(answer.hits.length === 0 ? ['No files found.'] : []),
+        ...(answer.complete ? [] : ['There are more; --limit accepts up to 50.']),
       ]);
-      if (answer.indexing > 0) out.note(`${counted(answer.indexing, 'file')} still to be read for the search.`);
+      if (answer.indexing > 0) out.note(`${counted(answer.indexing, 'file')} not indexed for the search yet.`);
     },
   );
 }

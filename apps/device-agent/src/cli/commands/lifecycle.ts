@@ -66,7 +66,7 @@ async function startInBackground(out: Output): Promise<void> {
   const found = await findWorkspace(paths);
   if (found?.state && found.answer === 'accepts')
     return out.result({ ...found.state, already_running: true }, [
-      'The workspace runs already.',
+      'The workspace is already running.',
       ...greeting(found.state, paths),
     ]);
   if (found) throw alreadyRunning(found, paths);
@@ -82,7 +82,7 @@ async function startInBackground(out: Output): Promise<void> {
   }
   child.kill('SIGTERM');
   throw new CliError('START_TIMED_OUT', `The workspace was not ready within ${READY_WITHIN_MS / 1_000} s.`, {
-    hint: `Look into ${paths.log}.`,
+    hint: `See ${paths.log}.`,
   });
 }
 
@@ -117,7 +117,7 @@ function openOutput(paths: WorkspacePaths, file: string): number {
 async function startFailed(paths: WorkspacePaths): Promise<CliError> {
   const failure = parseFailure(await readFile(paths.startResult, 'utf8').catch(() => ''));
   return new CliError(failure?.code ?? 'START_FAILED', failure?.message ?? 'The workspace could not be started.', {
-    hint: failure?.hint ?? `Look into ${paths.log}.`,
+    hint: failure?.hint ?? `See ${paths.log}.`,
   });
 }
 
@@ -143,13 +143,13 @@ async function stop(out: Output): Promise<void> {
     if (Date.now() > deadline) {
       throw new CliError(
         'STOP_TIMED_OUT',
-        `The workspace (process ${pid}) still runs after ${STOPPED_WITHIN_MS / 1_000} s.`,
-        { hint: `Look into ${paths.log}.` },
+        `The workspace (process ${pid}) is still running after ${STOPPED_WITHIN_MS / 1_000} s.`,
+        { hint: `See ${paths.log}.` },
       );
     }
     await sleep(POLL_MS);
   }
-  out.result({ stopped: true, pid }, ['The workspace is stopped.']);
+  out.result({ stopped: true, pid }, ['The workspace has stopped.']);
 }
 
 /**
@@ -168,7 +168,7 @@ async function pidToStop(paths: WorkspacePaths): Promise<number> {
   if (found.pid === null) throw alreadyRunning(found, paths);
   if (!holdsLock(paths.own, found.pid))
     throw new CliError('NOT_YOUR_PROCESS', `The workspace does not run as process ${found.pid} of this system.`, {
-      hint: 'It runs in a container or the like: stop it there.',
+      hint: 'It probably runs in a container: stop it there.',
     });
   return found.pid;
 }
@@ -220,13 +220,13 @@ function greeting(state: WorkspaceState, paths: WorkspacePaths): string[] {
     '',
     `  Workspace Graph ${state.version} is ready at ${state.url}`,
     `  Folder ${paths.root}`,
-    ...(outside === null ? [] : [`  Database ${outside}, outside of that folder: neither moves without the other`]),
+    ...(outside === null ? [] : [`  Database ${outside}, outside that folder: always move both together`]),
     '',
     '  Connect an agent (MCP over HTTP):',
     `    URL     ${state.url}/mcp`,
     `    Header  Authorization: Bearer <content of ${token}>`,
     `    e.g.    claude mcp add --transport http workspace-graph ${state.url}/mcp --header "Authorization: Bearer $(cat ${token})"`,
-    `    In the folder of a node (svc mirror create NODE) agents find this by themselves, once ${howToSet()} was run`,
+    `    In the folder of a node (svc mirror create NODE) agents find this automatically, once you have run ${howToSet()}`,
     '',
     `  Programs    curl -H "Authorization: Bearer $(cat ${token})" ${state.url}/overview`,
     '  Next        svc demo · svc import FILE · svc status · svc --help',

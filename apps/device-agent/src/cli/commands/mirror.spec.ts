@@ -42,8 +42,11 @@ describe('folders of nodes on the command line', () => {
     const run = await workspace.svc('mirror', 'create', NODE, '--path', 'oven');
     expect([run.code, run.stdout]).toEqual([0, `${MIRROR.local_path}\n`]);
     const [foreign, credential, ...rest] = run.stderr.split('\n');
-    expect([foreign, rest]).toEqual(['.codex/config.toml was written by somebody else and stays as it is.', ['']]);
-    expect(credential).toMatch(/take their credential from SVC_TOKEN.* svc agent env/);
+    expect([foreign, rest]).toEqual([
+      '.codex/config.toml was not written by the workspace, so it was not changed.',
+      [''],
+    ]);
+    expect(credential).toMatch(/read their credential from SVC_TOKEN.* svc agent env/);
     expect(bodyOf(-1)).toEqual({ custom_path: resolve('oven') });
     const json = await workspace.svc('mirror', 'create', NODE, '--json');
     expect([JSON.parse(json.stdout), json.stderr, bodyOf(-1)]).toEqual([made, '', {}]);
@@ -71,7 +74,9 @@ describe('folders of nodes on the command line', () => {
     });
     expect((await workspace.svc('mirror', 'move', NODE, '/data/oven')).stdout).toBe('/data/oven\n');
     expect(bodyOf(-1)).toEqual({ path: '/data/oven' });
-    expect((await workspace.svc('mirror', 'remove', NODE, '--yes')).stdout).toContain('/data/oven is tracked no more');
+    expect((await workspace.svc('mirror', 'remove', NODE, '--yes')).stdout).toContain(
+      '/data/oven is no longer tracked',
+    );
     answers({ [`DELETE /nodes/${NODE}/mirror`]: { status: 409, body: error('NO_MIRROR', 'It has no folder.') } });
     const refused = await workspace.svc('mirror', 'remove', NODE, '--yes', '--json');
     expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { code: 'NO_MIRROR' }]);
@@ -83,9 +88,9 @@ describe('folders of nodes on the command line', () => {
     const preview = await workspace.svc('mirror', 'remove', NODE);
     expect(preview.code).toBe(0);
     expect(preview.stdout.split('\n')).toEqual([
-      `${MIRROR.local_path} would be tracked no more. The folder and its files stay there.`,
-      'Would be taken out of it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.',
-      'Nothing was changed: add --yes to do it.',
+      `${MIRROR.local_path} would be no longer tracked. The folder and its files stay there.`,
+      'Would be removed from it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.',
+      'Nothing was changed: add --yes to apply it.',
       '',
     ]);
     expect(workspace.requests.map(({ method }) => method)).toEqual(['GET']);

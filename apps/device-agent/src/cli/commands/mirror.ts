@@ -36,7 +36,7 @@ Examples:
 export function mirrorCommands(program: Command): void {
   const mirror = program
     .command('mirror')
-    .description('make, list, move and give up the folders of nodes on this device')
+    .description('create, list, move and stop tracking the folders of nodes on this device')
     .addHelpText('after', EXAMPLES);
   createCommand(mirror);
   listCommand(mirror);
@@ -48,9 +48,9 @@ function createCommand(mirror: Command): void {
   runs<CreateOptions>(
     mirror
       .command('create')
-      .description('make the folder of a node, or complete the one that it has')
+      .description('create the folder of a node, or complete the existing one')
       .argument('<node>', 'the node, by id or name')
-      .option('--path <folder>', 'another folder than the default one in the workspace'),
+      .option('--path <folder>', 'folder to use instead of the default one in the workspace'),
     async ({ out, options, args: [node = ''] }) => {
       const client = await connect();
       const made = await client.call(createMirror, {
@@ -116,7 +116,7 @@ Stays:  the folder, every file in it, and the records of the files
 Goes:   from the registry of this device: the folder is tracked no more
         from the folder: SVC_SCOPE.md, and the entries for this workspace in .mcp.json, .codex/config.toml and
         .vibe, unless somebody else wrote or changed them
-\`svc mirror create NODE --path FOLDER\` takes the folder up again.`;
+\`svc mirror create NODE --path FOLDER\` tracks the folder again.`;
 
 function removeCommand(mirror: Command): void {
   runs<ConfirmOptions>(
@@ -147,8 +147,8 @@ async function removalOf(client: WorkspaceClient, nodeId: string): Promise<Remov
 
 function describeRemoval({ applied, local_path: path }: Removed): string[] {
   return [
-    `${pathText(path)} ${applied ? 'is' : 'would be'} tracked no more. The folder and its files stay there.`,
-    `${applied ? 'Taken' : 'Would be taken'} out of it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.`,
+    `${pathText(path)} ${applied ? 'is' : 'would be'} no longer tracked. The folder and its files stay there.`,
+    `${applied ? 'Removed' : 'Would be removed'} from it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.`,
   ];
 }
 
@@ -157,7 +157,7 @@ function mirrorRow({ node, state, files, local_path: path }: Mirror): string[] {
 }
 
 /** Others than the person of the device, below manage, are not told where folders are. */
-const UNTOLD = 'A folder whose place you are not told';
+const UNTOLD = 'A folder whose path you may not see';
 
 function pathText(path: string | null): string {
   return path === null ? UNTOLD : printable(path);
@@ -165,9 +165,9 @@ function pathText(path: string | null): string {
 
 /** Without it an agent that starts there is refused, and does not say why. */
 function agentNote(): string {
-  return `Agents that start there take their credential from ${AGENT_TOKEN_VARIABLE}. Set it in their shell first: ${howToSet()}`;
+  return `Agents that start there read their credential from ${AGENT_TOKEN_VARIABLE}. Set it in their shell first: ${howToSet()}`;
 }
 
 function foreignNote({ path }: z.infer<typeof ClientConfigFile>): string {
-  return `${path} was written by somebody else and stays as it is.`;
+  return `${path} was not written by the workspace, so it was not changed.`;
 }

@@ -19,7 +19,7 @@ export function rotateCommand(token: Command): void {
   runs(
     token
       .command('rotate')
-      .description('replace the credential that this command uses by a new one; what was made with it goes on'),
+      .description('replace the credential that this command uses with a new one; tokens created with it stay valid'),
     async ({ out }) => {
       const { config } = loadConfig('cli', process.env);
       const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);
@@ -39,7 +39,9 @@ async function isKept(given: string, paths: WorkspacePaths): Promise<boolean> {
 async function rotateGiven(out: Output): Promise<void> {
   const client = await connect();
   const made = await client.call(rotateToken, {});
-  out.note(`It takes the place of the one in SVC_TOKEN, valid until ${made.token.expires_at}. It is not shown again:`);
+  out.note(
+    `This token replaces the one in SVC_TOKEN and is valid until ${made.token.expires_at}. It is not shown again:`,
+  );
   await out.resultWritten(made, [made.secret]);
   await complete(client.url, made);
 }
@@ -54,9 +56,9 @@ async function rotateKept(out: Output, paths: WorkspacePaths): Promise<void> {
     keepOwner(paths.own, paths.token);
     await complete(client.url, made);
     out.result({ token: made.token, file: paths.token }, [
-      `The workspace has a new credential, in ${paths.token}; the old one has ended.`,
+      `The workspace has a new credential in ${paths.token}; the old one has ended.`,
       'Programs that used the old one, such as agents, need the new one.',
-      ...(process.env['SVC_TOKEN'] ? [`SVC_TOKEN of this shell has the old one: ${howToSet()}`] : []),
+      ...(process.env['SVC_TOKEN'] ? [`SVC_TOKEN in this shell has the old one: ${howToSet()}`] : []),
     ]);
   } finally {
     lock.release();
@@ -68,10 +70,14 @@ async function complete(url: string, { secret }: Rotated): Promise<void> {
     await new WorkspaceClient(url, secret).call(completeRotation, {});
   } catch (cause) {
     const why = cause instanceof CliError ? cause.message : String(cause);
-    throw new CliError('ROTATION_NOT_COMPLETE', `The new credential is there; the old one could not be ended: ${why}`, {
-      cause,
-      hint: 'Both work. Run `svc token rotate` again with the new one: it ends the old one first.',
-    });
+    throw new CliError(
+      'ROTATION_NOT_COMPLETE',
+      `The new credential is stored, but the old one could not be ended: ${why}`,
+      {
+        cause,
+        hint: 'Both are valid. Run `svc token rotate` again with the new one: it ends the old one first.',
+      },
+    );
   }
 }
 
@@ -83,7 +89,7 @@ function lockRotation(paths: WorkspacePaths): Ownership {
     return takeOwnership(paths.rotation);
   } catch (error) {
     if (!(error instanceof EmbeddedDatabaseError && error.code === 'IN_USE')) throw error;
-    throw new CliError('ROTATION_UNDER_WAY', 'Another `svc token rotate` works on this workspace.', {
+    throw new CliError('ROTATION_UNDER_WAY', 'Another `svc token rotate` is running on this workspace.', {
       cause: error,
       hint: 'Wait until it has ended; nothing was changed.',
     });

@@ -40,8 +40,8 @@ export function statusCommand(program: Command): void {
   runs(
     program
       .command('status')
-      .description('tell whether the workspace runs, as whom you use it, and how its folders are')
-      .argument('[node]', 'tell the state of the files of this node, by id or name')
+      .description('show whether the workspace is running, who you are, and the state of its folders')
+      .argument('[node]', 'show the state of the files of this node, by id or name')
       .addHelpText('after', EXAMPLES),
     async ({ out, args: [node] }) => (node === undefined ? workspaceStatus(out) : nodeStatus(out, node)),
   );
@@ -91,7 +91,7 @@ async function findState(paths: WorkspacePaths): Promise<WorkspaceState> {
 /** Whoever moves or saves the folder alone would lose what lies elsewhere. */
 function databaseRow(state: WorkspaceState, paths: WorkspacePaths): string[][] {
   const outside = databaseOutside(state, paths);
-  return outside === null ? [] : [['database', `${outside} (outside of the folder)`]];
+  return outside === null ? [] : [['database', `${outside} (outside the folder)`]];
 }
 
 /** Null where there are no folders of nodes, as in a central workspace. */
@@ -115,7 +115,7 @@ function healthRows({ mirrors, mirrors_missing, files, watching, scans }: Health
 
 /** How far a scan is, in words. */
 export function progressText({ seen, to_read }: Pick<Progress, 'seen' | 'to_read'>): string {
-  return `${counted(seen, 'file')} found, ${to_read} still to be read`;
+  return `${counted(seen, 'file')} found, ${to_read} to read`;
 }
 
 function failureLines({ failures, failures_complete }: Health): string[] {
@@ -124,7 +124,7 @@ function failureLines({ failures, failures_complete }: Health): string[] {
   const isAll = failures_complete && shown.length === failures.length;
   return [
     '',
-    'Could not be taken in:',
+    'Could not be tracked:',
     ...indented(shown.map(({ node, path, message }) => `${node.name}: ${failureText(path, message)}`)),
     ...(isAll ? [] : indented(['… and more; --json shows them'])),
   ];
@@ -144,17 +144,17 @@ async function nodeStatus(out: Output, node: string): Promise<void> {
 }
 
 function folderLines({ mirror, watching, scan, tracked, pending_operations, watcher_errors }: FolderStatus): string[] {
-  if (!mirror) return ['The node has no folder on this device; `svc mirror create` makes it.'];
+  if (!mirror) return ['The node has no folder on this device; create it with `svc mirror create`.'];
   return [
     ...table([
-      ['folder', mirror.local_path ?? 'at a place that you are not told'],
+      ['folder', mirror.local_path ?? 'at a path that you may not see'],
       ['state', mirror.state],
       ['watcher', watching ? 'on' : 'off'],
       ['tracked', counted(tracked, 'file')],
       ...(scan.running ? [['scanning', progressText(scan)]] : []),
       ...(pending_operations > 0 ? [['pending', counted(pending_operations, 'change')]] : []),
     ]),
-    ...(watcher_errors.length > 0 ? ['', 'Could not be taken in:'] : []),
+    ...(watcher_errors.length > 0 ? ['', 'Could not be tracked:'] : []),
     ...indented(watcher_errors.map(({ path, message }) => failureText(path, message))),
   ];
 }

@@ -36,19 +36,19 @@ interface Revoked {
 
 /** `svc token create|list|revoke|rotate` */
 export function tokenCommands(program: Command): void {
-  const token = program.command('token').description('make, list, revoke and rotate credentials');
+  const token = program.command('token').description('create, list, revoke and rotate tokens');
 
   runs<CreateOptions>(
     token
       .command('create')
-      .description('make a token and print it, this once')
-      .addOption(new Option('--scope <scope>', 'what it may do').choices(SCOPES).makeOptionMandatory())
-      .requiredOption('--label <text>', 'what it is for')
+      .description('create a token and print it once')
+      .addOption(new Option('--scope <scope>', 'scope of the token').choices(SCOPES).makeOptionMandatory())
+      .requiredOption('--label <text>', 'purpose of the token')
       .option('--device', 'a device token instead of a personal one')
       .option('--user <id>', 'for another user (needs manage)')
       .option(
         '--days <number>',
-        `days until it expires; ${LIMITS.tokenDaysDefault} unless told, at most until the one in use does`,
+        `days until it expires; default: ${LIMITS.tokenDaysDefault}, at most until the token in use expires`,
         wholeNumber,
       ),
     async ({ out, options }) => {
@@ -71,8 +71,8 @@ export function tokenCommands(program: Command): void {
     token
       .command('list')
       .description('list tokens, newest first')
-      .option('--all', 'expired and revoked ones too')
-      .option('--everybody', 'of all users (needs manage)'),
+      .option('--all', 'include expired and revoked tokens')
+      .option('--everybody', 'tokens of all users (needs manage)'),
     async ({ out, options }) => {
       const client = await connect();
       const items: Token[] = [];
@@ -102,7 +102,9 @@ function revokeCommand(token: Command): void {
   runs<ConfirmOptions>(
     token
       .command('revoke')
-      .description('end a token with all that were made with it, and their connections; asks before the one in use')
+      .description(
+        'revoke a token, all tokens created with it and their connections; asks before it revokes the one in use',
+      )
       .argument('<id>', 'id of the token')
       .option(...YES),
     async ({ out, args: [id = ''], options }) => {
@@ -119,10 +121,10 @@ function revokeCommand(token: Command): void {
 }
 
 function describeRevoked({ revoked }: Revoked): string[] {
-  if (revoked !== null) return [`Token ${revoked} is revoked, with all that were made with it.`];
+  if (revoked !== null) return [`Token ${revoked} is revoked, with all tokens created with it.`];
   return [
-    'This is the credential that this command uses: it ends with all that were made with it.',
-    'To replace it by a new one, with which those go on, use `svc token rotate`.',
+    'This is the credential that this command uses: it ends, with all tokens created with it.',
+    'To replace it with a new one and keep those tokens valid, use `svc token rotate`.',
   ];
 }
 

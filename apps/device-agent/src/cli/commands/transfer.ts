@@ -29,10 +29,10 @@ export function transferCommands(program: Command): void {
   runs<ImportOptions>(
     program
       .command('import')
-      .description('bring a workspace-graph/1 document into the graph; again changes only what differs')
+      .description('import a workspace-graph/1 document; a repeated import changes only what differs')
       .argument('<file>', 'the document, - for standard input')
       .option('--dry-run', 'validate and count only')
-      .option(YES_FLAGS, 'go on even if somebody gains access to what is there already'),
+      .option(YES_FLAGS, 'continue even if somebody gains access to existing nodes'),
     async ({ out, options, args }) => {
       const client = await connect();
       out.note('Importing …');
@@ -45,7 +45,7 @@ export function transferCommands(program: Command): void {
       .command('export')
       .description('write the whole graph as a workspace-graph/1 document')
       .argument('<file>', 'where to, - for standard output')
-      .option(YES_FLAGS, 'replace a file that is there'),
+      .option(YES_FLAGS, 'replace an existing file'),
     async ({ out, args: [file = '-'], options }) => {
       await requireNewFile(file, options);
       const client = await connect();
@@ -54,16 +54,13 @@ export function transferCommands(program: Command): void {
     },
   );
 
-  runs(
-    program.command('demo').description('fill the workspace with an invented sample organisation'),
-    async ({ out }) => {
-      const client = await connect();
-      showReport(out, await importFile(client, DEMO, {}, out), {});
-      out.note(
-        'Try: svc mirror create "Second oven" makes its folder, svc open shows the workspace; or ask your agent about bread.',
-      );
-    },
-  );
+  runs(program.command('demo').description('fill the workspace with a sample organisation'), async ({ out }) => {
+    const client = await connect();
+    showReport(out, await importFile(client, DEMO, {}, out), {});
+    out.note(
+      'Try: svc mirror create "Second oven" creates its folder, svc open shows the workspace; or ask your agent about bread.',
+    );
+  });
 }
 
 async function importFile(client: WorkspaceClient, file: string, options: ImportOptions, out: Output): Promise<Report> {
@@ -107,7 +104,7 @@ async function* reportingProgress(
     }
     yield chunk;
   }
-  if (bytes > LARGE_BYTES) out.note(`  ${sent()}; the workspace checks them and takes them in …`);
+  if (bytes > LARGE_BYTES) out.note(`  ${sent()}; the workspace checks and imports them …`);
   whenSent();
 }
 
@@ -143,13 +140,13 @@ function showReport(out: Output, report: Report, options: ImportOptions): void {
   ];
   const lines = kinds.map(
     (kind) =>
-      `  ${kind}: ${report.created[kind] ?? 0} new, ${report.updated[kind] ?? 0} changed, ${report.unchanged[kind] ?? 0} as before`,
+      `  ${kind}: ${report.created[kind] ?? 0} new, ${report.updated[kind] ?? 0} changed, ${report.unchanged[kind] ?? 0} unchanged`,
   );
   const waits = !(report.applied || options.dryRun);
   out.result(report, [
-    report.applied ? 'Imported:' : 'The document is valid. An import would bring:',
+    report.applied ? 'Imported:' : 'The document is valid. An import would have this result:',
     ...lines,
     ...gainsOf(report),
-    ...(waits ? ['Nothing was changed: add --yes to let these people in.'] : []),
+    ...(waits ? ['Nothing was changed: add --yes to give these people access.'] : []),
   ]);
 }

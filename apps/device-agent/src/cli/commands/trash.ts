@@ -27,15 +27,15 @@ Examples:
 export function trashCommands(program: Command): void {
   const trash = program
     .command('trash')
-    .description('list and bring back what was deleted or replaced in the last 30 days')
+    .description('list and restore files deleted or replaced in the last 30 days')
     .addHelpText('after', EXAMPLES);
 
   runs<ListOptions>(
     trash
       .command('list')
-      .description('list what can be brought back, the newest first')
+      .description('list restorable files, newest first')
       .argument('[node]', 'only of this node, by id or name')
-      .option('--limit <number>', 'most entries to list', wholeNumber, LIMITS.listDefault),
+      .option('--limit <number>', 'maximum number of entries to list', wholeNumber, LIMITS.listDefault),
     async ({ out, options, args: [node] }) => {
       const client = await connect();
       const nodeId = node === undefined ? undefined : await resolveNode(client, node);
@@ -52,7 +52,7 @@ export function trashCommands(program: Command): void {
       } while (cursor !== undefined && items.length < options.limit);
       out.result({ items, complete: cursor === undefined }, [
         ...table([['ID', 'PATH', 'NODE', 'BYTES', 'WHY', 'SINCE', 'UNTIL'], ...items.map(trashRow)]),
-        ...(cursor === undefined ? [] : ['There are more; --limit lists them.']),
+        ...(cursor === undefined ? [] : ['There are more; increase --limit to list them.']),
       ]);
     },
   );
@@ -60,9 +60,9 @@ export function trashCommands(program: Command): void {
   runs<RestoreOptions>(
     trash
       .command('restore')
-      .description('bring something back to where it lay')
+      .description('restore a file to its former path')
       .argument('<id>', 'id of the entry, as `svc trash list` shows it')
-      .option('--to <path>', 'to another path within its node'),
+      .option('--to <path>', 'restore it to this path within its node instead'),
     async ({ out, options, args: [id = ''] }) => {
       const client = await connect();
       const path = options.to === undefined ? {} : { path: filePath(options.to).path };

@@ -43,9 +43,9 @@ export function watchCommand(program: Command): void {
   runs<WatchOptions>(
     program
       .command('watch')
-      .description('follow scans of folders and what could not be taken in, live')
+      .description('follow scans of folders and files that could not be tracked, live')
       .argument('[node]', 'only this node, by id or name')
-      .option('--until-quiet', 'end when no scan runs')
+      .option('--until-quiet', 'exit when no scan is running')
       .addHelpText('after', EXAMPLES),
     async ({ out, options, args: [node] }) => {
       const client = await connect();
@@ -121,8 +121,8 @@ class Screen {
 
   private tellFailures(failures: readonly Failure[]): void {
     const now = new Map(failures.map((failure) => [`${failure.name}\n${failure.path}\n${failure.message}`, failure]));
-    for (const [key, failure] of now) if (!this.failures.has(key)) this.report('cannot be taken in', failure);
-    for (const [key, failure] of this.failures) if (!now.has(key)) this.report('in order again', failure);
+    for (const [key, failure] of now) if (!this.failures.has(key)) this.report('cannot be tracked', failure);
+    for (const [key, failure] of this.failures) if (!now.has(key)) this.report('resolved', failure);
     this.failures = now;
   }
 
@@ -135,6 +135,6 @@ class Screen {
 function pictureLine({ files, scans, failures }: Picture): string {
   const [first, ...others] = scans;
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
-  const state = first ? `scanning ${first.name}: ${progressText(first)}${more}` : 'no scan runs';
+  const state = first ? `scanning ${first.name}: ${progressText(first)}${more}` : 'no scan running';
   return `${counted(files, 'tracked file')}, ${counted(failures.length, 'failure')}, ${state}`;
 }
