@@ -21,9 +21,9 @@ export type BusEvent = {
 export type BusEventOf<T extends BusEventType> = Extract<BusEvent, { readonly type: T }>;
 
 export interface CallOptions {
-  /** Gives the call up: it ends with REQUEST_CANCELLED and the handler's signal is aborted. */
+  /** Aborting it ends the call with REQUEST_CANCELLED and aborts the signal of the handler. */
   readonly signal?: AbortSignal;
-  /** Time for the whole call, retries included. Default: the operation's. */
+  /** Time for the whole call, retries included. Default: the timeout of the operation. */
   readonly timeoutMs?: number;
 }
 
@@ -45,7 +45,9 @@ export interface CallContext {
  */
 export type Dispatch = (operation: Operation, input: unknown, context: CallContext) => Promise<unknown>;
 
+/** Operations of one owner that this process serves, until `stop`. */
 export interface Serving {
+  /** The owner that was given to `serve`. */
   readonly owner: Owner;
   /**
    * Takes no calls until `resume`: they go to other instances. Calls under way go on, but may be carried out by another
@@ -68,11 +70,18 @@ export interface SubscribeOptions {
   readonly group?: string;
 }
 
-/** What a service puts on the bus. Every transport behaves the same; `busConformance` holds them to it. */
+/**
+ * The port by which processes call operations and exchange events. Every transport behaves the same; `busConformance`
+ * tests this.
+ */
 export interface Bus {
+  /** Whether calls can be made now. Changes are reported to `onStatus`; `closed` is final. */
   readonly status: BusStatus;
 
-  /** Tells each change of status. Returns the function that ends it. */
+  /**
+   * Reports each change of status, not the current one. A listener that throws is logged. Returns the function that
+   * ends it.
+   */
   onStatus(listener: (status: BusStatus) => void): () => void;
 
   /**
@@ -129,9 +138,14 @@ export const BUS = Symbol('workspace-graph:bus');
 /** Fields first, then one line of text, as the common structured loggers take it. */
 type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
+/** The part of a structured logger that the bus uses; a pino logger fits. */
 export interface BusLogger {
+  /** Details of the protocol, for the developer of a transport. */
   readonly debug: Log;
+  /** Expected changes, such as a connection that was made. */
   readonly info: Log;
+  /** Trouble that the bus handles itself, such as a lost connection or a slow listener. */
   readonly warn: Log;
+  /** Failures of a handler or listener, and refusals by the broker. */
   readonly error: Log;
 }

@@ -2,7 +2,9 @@ import { LIMITS } from '@workspace-graph/contracts';
 
 /** Sizes in bytes of the encoded JSON, times in milliseconds. */
 export interface BusSettings {
+  /** Largest input of a call or payload of an event; beyond it PAYLOAD_TOO_LARGE. Default: `LIMITS.busRequestBytes`. */
   readonly requestBytes: number;
+  /** Largest output of a call; beyond it PAYLOAD_TOO_LARGE. Default: `LIMITS.busReplyBytes`. */
   readonly replyBytes: number;
   /** How long a call waits while no instance serves its operation, or nobody can be reached. */
   readonly graceMs: number;

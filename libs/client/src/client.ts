@@ -10,11 +10,13 @@ export interface ClientOptions {
   readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
 }
 
+/** Options of one call. */
 export interface CallOptions {
   /** Ends the request; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
   /** Idempotency key: the same call with the same key is carried out once. */
   readonly key?: string;
+  /** Sent in addition to those that the client sets itself. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

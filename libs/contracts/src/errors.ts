@@ -80,15 +80,21 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** The one error object of every surface. Never carries a stack, SQL, a host path or a hidden resource. */
 export interface ErrorBody {
+  /** Stable; programs react to it. */
   readonly code: ErrorCode;
+  /** For people, in English; may change. */
   readonly message: string;
+  /** Data that belongs to the code, such as `issues` or `current`; absent when there is none. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Id of the request in the logs. */
   readonly request_id: string;
 }
 
 /** One violated rule of an input; `path` is a dotted path into it, '' for the whole. */
 export interface ValidationIssue {
+  /** Dotted path into the input, such as `recipients.0.id`; '' for the whole input. */
   readonly path: string;
+  /** Continues the path, such as `must be a UUID`; for the whole input, a sentence. */
   readonly message: string;
 }
 

@@ -16,9 +16,11 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** REST binding. Path parameters are `{name}`; the rest of the input is the query (GET, DELETE) or the JSON body. */
 export interface RestBinding {
+  /** GET and DELETE take the rest of the input from the query, the others from the body. */
   readonly method: HttpMethod;
+  /** Path with its parameters in braces, such as `/nodes/{node_id}`. */
   readonly path: `/${string}`;
-  /** Status of success, 200 unless told. */
+  /** HTTP status of success. Default 200. */
   readonly status?: number;
   /** Groups routes in the OpenAPI document. */
   readonly tag: string;
@@ -26,15 +28,17 @@ export interface RestBinding {
   readonly unused?: readonly string[];
 }
 
-/** MCP binding: the tool's name is `svc_` + the operation's name unless told. */
+/** MCP binding of an operation. */
 export interface McpBinding {
+  /** Name of the tool, unique. */
   readonly tool: `svc_${string}`;
+  /** Name of the tool for people. */
   readonly title: string;
   /** A change that only adds: nothing that is there is altered, moved or removed. */
   readonly additive?: boolean;
-  /** The answer is of use as a whole alone; it keeps to a limit of its own. */
+  /** The answer is only useful as a whole; the operation itself limits its size. */
   readonly whole?: boolean;
-  /** Beside pages and a larger max_tokens, where to find what was left out of an answer. */
+  /** Where to find what was omitted from an answer, in addition to pages and a larger max_tokens. */
   readonly more?: string;
 }
 
@@ -47,18 +51,25 @@ export type ObjectSchema = z.ZodObject;
 export interface Operation<I extends ObjectSchema = ObjectSchema, O extends z.ZodType = z.ZodType> {
   /** Verb first, snake case, unique. */
   readonly name: string;
+  /** The service that carries it out. */
   readonly owner: Owner;
+  /** Who may call it; the edge and the owner's registry both check it. */
   readonly tier: Tier;
   /** False for operations that change state; those are applied once per call id. */
   readonly readOnly: boolean;
   /** Repeating the call with the same input leaves the same state (annotation for clients). */
   readonly idempotent: boolean;
+  /** One line for people and agents: OpenAPI summary and MCP tool description. */
   readonly doc: string;
+  /** Validated by the owner before the handler runs; defaults are then filled in. */
   readonly input: I;
+  /** What a handler returns. Checked by the tests, not at run time. */
   readonly output: O;
-  /** Codes beyond those that every operation may answer (COMMON_ERRORS). */
+  /** Codes in addition to those that every operation may return (COMMON_ERRORS). */
   readonly errors: readonly ErrorCode[];
+  /** Without it, REST does not offer the operation. */
   readonly rest?: RestBinding;
+  /** Without it, there is no tool. */
   readonly mcp?: McpBinding;
   /** Time the bus waits for the whole reply, in milliseconds. */
   readonly timeoutMs: number;

@@ -44,7 +44,9 @@ export const REFERENCE_NOT_FOUND = {
 
 /** Where an input names something, and of what kinds that can be. */
 export interface ReferenceField {
+  /** Name of the field of the input; with `within`, of the list. */
   readonly field: string;
+  /** What the field may refer to; one kind, except for recipients. */
   readonly kinds: readonly ReferenceKind[];
   /** The field of each object of the list. */
   readonly within?: string;

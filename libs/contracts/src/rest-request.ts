@@ -2,9 +2,11 @@ import type { InputOf, Operation, RestBinding } from './operation.js';
 
 /** The HTTP request that calls an operation. */
 export interface RestRequest {
+  /** HTTP method of the operation. */
   readonly method: RestBinding['method'];
   /** Path with its query, to be appended to the base URL. */
   readonly path: string;
+  /** Sent as JSON; absent for GET and DELETE. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 

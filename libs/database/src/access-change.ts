@@ -12,6 +12,7 @@ import {
 } from './access-change.statements.js';
 import { type Transaction, UnconfirmedChange } from './command.js';
 
+/** Options of `changeAccess`. */
 export interface AccessChangeOptions {
   /** The caller has seen the preview and wants the change. */
   readonly confirmed: boolean;
@@ -28,8 +29,11 @@ export interface AccessEffect<R> {
   readonly regrant?: readonly string[];
 }
 
+/** A change of access that was applied. */
 export interface AccessChangeResult<R> {
+  /** What `change` returned. */
   readonly result: R;
+  /** Who gained and who lost access; empty lists when the change did not affect access. */
   readonly preview: AccessPreview;
 }
 

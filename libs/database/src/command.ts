@@ -18,10 +18,13 @@ import { seenBy, VISIBLE } from './visibility.js';
 
 /** Who changes something, through which call. An operation's context fits. */
 export interface CommandContext {
+  /** Its `callId` is the idempotency key: a call id is applied once. */
   readonly envelope: Envelope;
+  /** Written to the audit trail, with `via`. */
   readonly caller: Caller;
+  /** Its name is stored with the kept reply. */
   readonly operation: Pick<Operation, 'name'>;
-  /** What tells this request from another one of the operation. */
+  /** What distinguishes this request from another one under the same call id, which is refused with CONFLICT. */
   readonly input: unknown;
 }
 
@@ -29,9 +32,13 @@ export interface CommandContext {
 export interface AuditRecord {
   /** Name of the operation. */
   readonly action: string;
+  /** Kind of the changed record, such as `node` or `user`. */
   readonly targetKind: string;
+  /** Id of the changed record; null for a change of the whole workspace. */
   readonly targetId: string | null;
+  /** Changed fields before the change; absent for a new record. */
   readonly before?: Readonly<Record<string, unknown>>;
+  /** Changed fields after the change; absent for a removed record. */
   readonly after?: Readonly<Record<string, unknown>>;
 }
 
@@ -51,12 +58,15 @@ export class UnconfirmedChange extends Error {
 
 /** Where rows are read: one connection, or any of the pool. */
 export interface RowSource {
+  /** Runs a statement and returns all its rows. @throws ServiceError, or the error of the driver */
   rows<T extends Record<string, unknown>>(sql: Statement, values: readonly unknown[]): Promise<T[]>;
 }
 
 /** What carries statements out, on one connection. */
 export interface StatementRunner {
+  /** Runs a statement and returns all its rows. @throws the error of the driver, untranslated */
   rows<T>(sql: Statement, values: readonly unknown[]): Promise<T[]>;
+  /** Runs a statement and returns the number of affected rows. @throws the error of the driver, untranslated */
   execute(sql: Statement, values: readonly unknown[]): Promise<number>;
 }
 
@@ -157,6 +167,7 @@ export async function runCommand<R>(
 export interface PreparedWork<P, R> {
   /** Runs outside the transaction, on its connection: what it keeps in temporary tables is there for `change`. */
   prepare(runner: StatementRunner): Promise<P>;
+  /** The change itself, in the transaction that begins after `prepare`. */
   change(tx: Transaction, prepared: P): Promise<R>;
 }
 

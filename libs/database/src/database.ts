@@ -5,12 +5,18 @@ import { translateDatabaseError } from './database-error.js';
 import { PrismaClient } from './generated/client.js';
 import type { Statement } from './statement.js';
 
+/** Options of a database pool. */
 export interface DatabaseOptions {
+  /** PostgreSQL URL with user and password. */
   readonly url: string;
-  /** Most connections of this process. */
+  /** Maximum number of connections of this process. Default 10. */
   readonly poolSize?: number;
+  /** Name of the connections in the activity of the server. Default `workspace-graph`. */
   readonly applicationName?: string;
-  /** What is known of a database that cannot be used right now; told instead of SERVICE_UNAVAILABLE's usual words. */
+  /**
+   * The known reason why the database cannot be used now; replaces the general SERVICE_UNAVAILABLE. Null: none is
+   * known.
+   */
   readonly unavailable?: () => ServiceError | null;
   /** Called with errors of idle connections, which the pool replaces by itself. */
   readonly onIdleError?: (error: Error) => void;

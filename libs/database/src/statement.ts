@@ -1,6 +1,8 @@
 /** A hand-written SQL text with a name, so that the server plans it once per connection. */
 export interface Statement {
+  /** Unique in a process, at most 63 characters. */
   readonly name: string;
+  /** SQL with the parameters `$1`, `$2`, …. */
   readonly text: string;
 }
 

@@ -31,9 +31,13 @@ import { TrashHandlers } from './trash/trash.handlers.js';
 import { SyncStatusHandlers } from './watcher/sync-status.handlers.js';
 import { WATCHER_PROVIDERS } from './watcher/watcher.providers.js';
 
+/** What a process gives to its device. */
 export interface DeviceOptions {
+  /** Settings from the configuration of the process. */
   readonly settings: DeviceSettings;
+  /** The bus on which the device serves its operations and calls others. */
   readonly bus: Bus;
+  /** Log of the process. */
   readonly logger: Logger;
 }
 

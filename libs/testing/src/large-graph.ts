@@ -1,15 +1,19 @@
 import pg from 'pg';
 import { LARGE_GRAPH_STEPS } from './large-graph.sql.js';
 
+/** Size and seed of a generated graph. */
 export interface LargeGraphOptions {
   /** All nodes, organizations included. */
   readonly nodes: number;
   /** All edges, the belongs_to of every node to its organization included; at least nodes × 2. */
   readonly edges: number;
+  /** Events over all nodes. */
   readonly events: number;
+  /** Users, of whom some are in groups. */
   readonly users: number;
   /** About this share of the nodes ends up restricted, by a setting of its own or an inherited one. */
   readonly restrictedShare: number;
+  /** Organizations among the nodes. */
   readonly organizations: number;
   /** Another seed, another graph; the same seed gives the same rows. */
   readonly seed: number;

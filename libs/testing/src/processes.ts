@@ -3,9 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** One running process; a zombie (dead, not yet reaped) is never listed. */
 export interface ProcessInfo {
+  /** Process id. */
   pid: number;
+  /** Process id of the parent, or of the process that adopted it. */
   parentPid: number;
+  /** Id of its process group. */
   groupId: number;
+  /** Program and arguments, joined by spaces. */
   command: string;
 }
 

@@ -19,7 +19,9 @@ import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
 
 /** Services over a database of their own, called the way the bus calls them, with every reply checked against its schema. */
 export interface ServiceHarness extends AsyncDisposable {
+  /** The services' own database. */
   readonly database: Database;
+  /** The running Nest application, to get providers from. */
   readonly module: INestMicroservice;
   /** A user of this database with a caller of the given scope. */
   user(name: string, scope?: Scope): Promise<Caller>;
@@ -27,6 +29,7 @@ export interface ServiceHarness extends AsyncDisposable {
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller, callId?: string): Promise<OutputOf<Op>>;
   /** Calls an operation that must be refused; answers the error, and fails when it is accepted or has another code. */
   refusal<Op extends Operation>(operation: Op, input: unknown, caller: Caller, code: ErrorCode): Promise<ServiceError>;
+  /** Stops the services and removes the database. */
   close(): Promise<void>;
 }
 

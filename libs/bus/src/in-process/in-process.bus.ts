@@ -21,8 +21,11 @@ import { type BusSettings, DEFAULT_SETTINGS } from '../settings.js';
 import { type HubListener, InProcessHub } from './hub.js';
 import { InProcessServing } from './in-process.serving.js';
 
+/** Options of a bus inside one process. */
 export interface InProcessBusOptions {
+  /** Receives failures of handlers and listeners. */
   readonly logger: BusLogger;
+  /** Replaces single values of `DEFAULT_SETTINGS`. */
   readonly settings?: Partial<BusSettings>;
   /** Share one hub to have several parties in one process. Default: a hub of its own. */
   readonly hub?: InProcessHub;

@@ -15,7 +15,9 @@ import { connectionOptions, type NatsBusOptions, serverNames } from './options.j
 
 /** What the broker's access control refused. */
 export interface Refusal {
+  /** What was refused: sending to the subject, or receiving from it. */
   readonly operation: 'publish' | 'subscription';
+  /** The subject as the broker reports it; may contain wildcards. */
   readonly subject: string;
 }
 

@@ -11,22 +11,29 @@ import type { BusLogger } from '../bus.js';
 import type { BusSettings } from '../settings.js';
 import { isToken, SUBJECTS } from './subjects.js';
 
+/** Options of a bus over NATS. Without a credential here, that in the first URL of `servers` is used. */
 export interface NatsBusOptions {
   /** `nats://host:port` or `tls://host:port`, one or several of a cluster. The first may carry `user:password@`. */
   readonly servers: string | readonly string[];
   /** Shown in the broker's monitoring; letters, digits, `_` and `-`. The inbox follows it: see `inboxPrefix`. */
   readonly name: string;
+  /** Receives changes of the connection, refusals by the broker, and failures of handlers and listeners. */
   readonly logger: BusLogger;
+  /** Name of the NATS user. Default: the user in the first URL of `servers`. */
   readonly user?: string;
+  /** Password of `user`. Default: the password in the first URL of `servers`. */
   readonly password?: string;
+  /** Token of a broker that authenticates by one token instead of users. */
   readonly token?: string;
   /** Seed of an nkey (`SU…`). */
   readonly nkeySeed?: string;
   /** Text of a credentials file (JWT and seed). */
   readonly credentials?: string;
+  /** Certificates for `tls://` servers. Default: the authorities that Node trusts. */
   readonly tls?: TlsOptions;
   /** Where answers arrive. Default `svc.inbox.<name>`, which `natsPermissions` allows to the user of that name. */
   readonly inboxPrefix?: string;
+  /** Replaces single values of `DEFAULT_SETTINGS`. */
   readonly settings?: Partial<BusSettings>;
 }
 

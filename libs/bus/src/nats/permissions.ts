@@ -5,15 +5,21 @@ import { isToken, SUBJECTS } from './subjects.js';
 export interface NatsRole {
   /** Name of the NATS user; also `NatsBusOptions.name`, which its inbox follows. */
   readonly user: string;
+  /** Owners whose operations it serves. Default: none. */
   readonly serves?: readonly Owner[];
+  /** Owners whose operations it calls. Default: none. */
   readonly calls?: readonly Owner[];
+  /** Events that it publishes. Default: none. */
   readonly publishes?: readonly BusEventType[];
+  /** Events that it receives. Default: none. */
   readonly listens?: readonly BusEventType[];
 }
 
 /** In the shape of the `permissions` block of a NATS server's configuration. What is not listed is forbidden. */
 export interface NatsPermissions {
+  /** Subjects to which the user may send; may contain wildcards. */
   readonly publish: { readonly allow: readonly string[] };
+  /** Subjects that the user may receive, for a queue group as `subject group`. */
   readonly subscribe: { readonly allow: readonly string[] };
 }
 

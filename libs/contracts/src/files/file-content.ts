@@ -3,12 +3,15 @@ import type { TrackedFile } from './file.js';
 
 /** Positions of the first and the last byte. */
 export interface ByteRange {
+  /** Position of the first byte, from 0. */
   readonly start: number;
+  /** Position of the last byte, inclusive. */
   readonly end: number;
 }
 
 /** Where a file lies. */
 export interface ContentTarget {
+  /** Id of the node of the file. */
   readonly nodeId: string;
   /** Within the node, as somebody wrote it. */
   readonly path: string;
@@ -18,34 +21,46 @@ export interface ContentTarget {
 export interface OpenContent {
   /** `preview` is the page that a presentation bundle holds; `no-preview` stands for a bundle without one, and has no bytes. */
   readonly kind: 'file' | 'preview' | 'no-preview';
+  /** Name of the file, without its folders. */
   readonly filename: string;
+  /** Media type of the bytes; of a preview, that of the page. */
   readonly mimeType: string;
+  /** Size of all bytes, whatever range is read; 0 for `no-preview`. */
   readonly sizeBytes: number;
+  /** SHA-256 of the bytes in hexadecimal, from which the ETag is made; '' for `no-preview`. */
   readonly sha256: string;
+  /** Last change of the file on disk. */
   readonly modifiedAt: Date;
-  /** @throws ServiceError SERVICE_UNAVAILABLE before the last bytes of content that was changed meanwhile */
+  /**
+   * The bytes of a range, or all of them. @throws ServiceError SERVICE_UNAVAILABLE, before the last bytes, when the
+   * file has changed since it was opened
+   */
   bytes(range?: ByteRange): AsyncIterable<Uint8Array>;
+  /** Releases the file. Call it in every case, also when `bytes` failed or was never called. */
   close(): Promise<void>;
 }
 
+/** Options of `FileContent.open`. */
 export interface OpenContentOptions {
   /** True: the bytes of a presentation bundle instead of its preview. */
   readonly raw: boolean;
+  /** Aborted when the caller cancels the request. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of `FileContent.create` and `replace`. */
 export interface WriteContentOptions {
-  /** True: the content must be UTF-8 text, and so must be what it replaces; else NOT_EDITABLE. */
+  /** True: the new content, and the content that it replaces, must be UTF-8 text; otherwise NOT_EDITABLE. */
   readonly text: boolean;
 }
 
 /**
- * The bytes of files, as streams: none of them passes over the bus or is held as a whole. All methods look at the access
- * of the caller in the envelope and refuse as the operations do: NODE_NOT_FOUND, FORBIDDEN, NO_MIRROR, VALIDATION_FAILED,
- * FILE_NOT_FOUND, NATIVE_FORMAT.
+ * The bytes of files, as streams: they never pass over the bus and are never held in memory as a whole. All methods
+ * check the access of the caller in the envelope and refuse as the operations do: NODE_NOT_FOUND, FORBIDDEN,
+ * NO_MIRROR, VALIDATION_FAILED, FILE_NOT_FOUND, NATIVE_FORMAT.
  */
 export interface FileContent {
-  /** Resolves while the caller may read, or write, the content of the node; looked at again while bytes move. */
+  /** Resolves when the caller may read, or write, the content of the node. Surfaces call it again while bytes move. */
   confirm(nodeId: string, level: 'read' | 'write', envelope: Envelope): Promise<void>;
 
   /**

@@ -5,23 +5,33 @@ import { neutralSettings, readLevel, readSequences, readTables } from './catalog
 import { encodeFrame, type TableStart } from './frames.js';
 import { writeSealed } from './sealed-file.js';
 
-/** How far a backup or restore is: a table was finished. */
+/** Progress of a backup or restore, reported after each table. */
 export interface BackupProgress {
+  /** The table that was just finished, as `schema.table`, quoted as in SQL. */
   readonly table: string;
+  /** Rows of that table. */
   readonly rows: number;
+  /** Tables finished so far, this one included. */
   readonly tablesDone: number;
+  /** Tables in total. */
   readonly tables: number;
 }
 
+/** Options of `backupDatabase`. */
 export interface BackupOptions {
+  /** PostgreSQL URL of the owner of the database. */
   readonly url: string;
   /** File to make; it must not exist. */
   readonly file: string;
+  /** Called after each table. */
   readonly onProgress?: (progress: BackupProgress) => void;
 }
 
+/** A backup that was written. */
 export interface BackupSummary {
+  /** Path of the file. */
   readonly file: string;
+  /** Size of the file, seal included. */
   readonly sizeBytes: number;
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;

@@ -18,16 +18,21 @@ import {
 } from './frames.js';
 import { checkSeal, readSealed } from './sealed-file.js';
 
+/** Options of `restoreDatabase`. */
 export interface RestoreOptions {
   /** A database without data of this product; an empty one, or one that was only migrated. */
   readonly url: string;
+  /** The backup; its seal is checked first. */
   readonly file: string;
   /** Default: the migrations of this build. */
   readonly migrations?: readonly Migration[];
+  /** Called after each table. */
   readonly onProgress?: (progress: BackupProgress) => void;
 }
 
+/** A backup that was restored. */
 export interface RestoreSummary {
+  /** When the backup was made, ISO 8601 in UTC. */
   readonly createdAt: string;
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;
@@ -39,7 +44,9 @@ export interface RestoreSummary {
 
 /** A backup whose seal was checked. */
 export interface CheckedBackup {
+  /** When, from which server and at which migrations it was made. */
   readonly header: BackupHeader;
+  /** Size of the file, seal included. */
   readonly sizeBytes: number;
 }
 

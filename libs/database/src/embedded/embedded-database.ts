@@ -18,15 +18,17 @@ export type EmbeddedProgress =
   | { readonly phase: 'starting' }
   | { readonly phase: 'recovering'; readonly line: string };
 
+/** Options of an embedded database. */
 export interface EmbeddedDatabaseOptions {
   /** Folder of this database alone, made if missing. */
   readonly folder: string;
   /** Listens on this loopback port instead of a socket. */
   readonly port?: number;
+  /** Called before each phase of the start. */
   readonly onProgress?: (progress: EmbeddedProgress) => void;
-  /** Longest wait without crash recovery, which may take as long as it needs. Default 60,000. */
+  /** Milliseconds for a start without crash recovery, which is not limited. Default 60,000. */
   readonly startWithinMs?: number;
-  /** Gives the start up. */
+  /** Aborting it cancels the start. */
   readonly signal?: AbortSignal;
   /** Where root's databases lie when the server's user cannot reach `folder`. Default: below /var/lib, or among temporary files. */
   readonly elsewhere?: string;
@@ -36,6 +38,7 @@ export interface EmbeddedDatabaseOptions {
 export interface EmbeddedDatabase extends AsyncDisposable {
   /** Of the owner of an empty or migrated database; carries the password. */
   readonly url: string;
+  /** Process id of the server. */
   readonly pid: number;
   /** Where the data lies. */
   readonly dataFolder: string;

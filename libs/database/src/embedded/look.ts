@@ -11,6 +11,7 @@ export interface EmbeddedLook {
   readonly dataFolder: string;
   /** `none`: it was never made. `unusable`: `problem` says why. */
   readonly state: 'none' | 'present' | 'unusable';
+  /** Why the database is `unusable`; null in every other state. */
   readonly problem: EmbeddedDatabaseError | null;
   /** Who uses it right now. */
   readonly owner: Owner | null;

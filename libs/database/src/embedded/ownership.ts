@@ -7,11 +7,13 @@ import { keepOwner } from './places.js';
 
 /** Held for as long as this process uses the folder; the system frees it when the process dies, however it dies. */
 export interface Ownership {
+  /** Releases the folder, so that another process can take it. A second call does nothing. */
   release(): void;
 }
 
 /** The process that holds a folder; its pid is null in the moment before it has written it down. */
 export interface Owner {
+  /** Null while the process has not written its pid yet. */
   readonly pid: number | null;
 }
 

@@ -1,10 +1,12 @@
-/** How a server that ends by itself is started again. */
+/** How a server that ends unexpectedly is restarted. */
 export interface RestartPolicy {
   /** More ends than this within `withinMs` are too many. */
   readonly mostEnds: number;
+  /** Length of the window in which ends are counted. */
   readonly withinMs: number;
   /** The first start comes at once, the second after this time, each further one after twice as long. */
   readonly pauseMs: number;
+  /** Upper limit of the pause before a restart. */
   readonly longestPauseMs: number;
 }
 

@@ -11,7 +11,9 @@ import { identityOf, serverEnvironment } from './server-user.js';
 
 /** How a server ended that nobody asked to. */
 export interface ServerEnd {
+  /** Null when a signal ended it. */
   readonly exitCode: number | null;
+  /** Null when it exited by itself. */
   readonly signal: NodeJS.Signals | null;
   /** The last lines that it wrote. */
   readonly log: string;

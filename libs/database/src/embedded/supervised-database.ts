@@ -12,8 +12,11 @@ export type ServerChange =
   | { readonly kind: 'refused'; readonly problem: EmbeddedDatabaseError; readonly againInMs: number }
   | { readonly kind: 'running' };
 
+/** Options of a supervised database. */
 export interface SupervisedDatabaseOptions extends EmbeddedDatabaseOptions {
+  /** Called when the server ended unexpectedly, when a restart failed, and when it is running again. */
   readonly onChange?: (change: ServerChange) => void;
+  /** When to restart and when to stop trying. Default: `usualPolicy`. */
   readonly policy?: RestartPolicy;
 }
 
@@ -21,6 +24,7 @@ export interface SupervisedDatabaseOptions extends EmbeddedDatabaseOptions {
 export interface SupervisedDatabase extends AsyncDisposable {
   /** Stays the same when the server is started again. */
   readonly url: string;
+  /** Absolute path of the data. */
   readonly dataFolder: string;
   /** Why the server does not run right now; null while it runs. */
   readonly problem: EmbeddedDatabaseError | null;

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 /** One folder of `prisma/migrations`. */
 export interface Migration {
+  /** Name of the folder; migrations are applied in the order of their names. */
   readonly name: string;
+  /** Text of `migration.sql`. */
   readonly sql: string;
   /** SHA-256 of the text in hexadecimal, as the official tool records it. */
   readonly checksum: string;

@@ -6,11 +6,15 @@ import { type Migration, readMigrations } from './migration-files.js';
 
 /** What is about to happen to a database that holds data already. */
 export interface PendingChange {
+  /** Names of the migrations that the database already has, in order. */
   readonly applied: readonly string[];
+  /** Names of the migrations that will be applied, in order. */
   readonly pending: readonly string[];
 }
 
+/** Options of `migrate`. */
 export interface MigrateOptions {
+  /** PostgreSQL URL of the owner of the database. */
   readonly url: string;
   /** Default: the migrations of this build. */
   readonly migrations?: readonly Migration[];

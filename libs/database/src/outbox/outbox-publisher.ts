@@ -4,24 +4,29 @@ import type { OutboxMessage } from './outbox-message.js';
 import { OutboxRows } from './outbox-rows.js';
 import { Postponed } from './postponed.js';
 
-/** What a pino logger offers, and more than is needed here. */
+/** The part of a structured logger that the publisher uses; a pino logger fits. */
 export interface OutboxLogger {
+  /** Expected changes. */
   info(details: object, message: string): void;
+  /** Reports a lost connection, and an event that was not published. */
   warn(details: object, message: string): void;
 }
 
+/** Options of the publisher. */
 export interface OutboxPublisherOptions {
+  /** PostgreSQL URL; the publisher opens its own connection. */
   readonly url: string;
-  /** Hands an event to the bus. Rejects where it did not arrive; then it is tried again, later ones before it. */
+  /** Sends an event to the bus. Rejects when it did not arrive; it is then retried, and later events may precede it. */
   readonly publish: (event: OutboxMessage) => Promise<void>;
-  /** What this process publishes; others leave it alone. Default: every type. */
+  /** Types of the events that this process publishes; other processes publish the rest. Default: every type. */
   readonly types?: readonly BusEventType[];
+  /** Default: nothing is logged. */
   readonly logger?: OutboxLogger;
-  /** How often to look without having been told. Default 1,000. */
+  /** Milliseconds between two reads of the outbox without a notification. Default 1,000. */
   readonly pollMs?: number;
-  /** Most events of one transaction. Default 100. */
+  /** Maximum number of events in one transaction. Default 100. */
   readonly batchSize?: number;
-  /** Most time that `stop` goes on publishing what is there. Default 5,000. */
+  /** Milliseconds for which `stop` continues to publish what is in the outbox. Default 5,000. */
   readonly drainMs?: number;
 }
 

@@ -4,7 +4,9 @@ import { authenticateDevice, type Caller, RawJson, ServiceError } from '@workspa
 
 /** A device and the person who joined it. */
 export interface DeviceIdentity {
+  /** Id under which the device is joined. */
   readonly deviceId: string;
+  /** The person for whom it acts. */
   readonly userId: string;
 }
 

@@ -11,13 +11,17 @@ import type { Asker, FileService } from './file-service.js';
 
 /** A file on disk whose content was read. */
 export interface SeenContent {
+  /** SHA-256 of the whole content, in hexadecimal. */
   readonly sha256: string;
+  /** Size of the content that was hashed. */
   readonly sizeBytes: number;
+  /** Media type, by the name of the file. */
   readonly mimeType: string;
   /** Time of the last change, ISO 8601 in UTC. */
   readonly modifiedAt: string;
-  /** As `FileState.stamp` and `FileState.inode`. */
+  /** As `FileState.stamp`: null when the file may have changed since it was read. */
   readonly stamp: string | null;
+  /** As `FileState.inode`: null on another volume than that of the mirror. */
   readonly inode: string | null;
 }
 
@@ -51,19 +55,23 @@ export type FileDelta =
 
 export type DeltaResult = { readonly file: FileRecord | null } | { readonly refused: string; readonly message: string };
 
+/** How deltas are applied. */
 export interface DeltaOptions {
   /** Name of the operation for the audit trail. */
   readonly action: string;
+  /** On whose behalf: the caller of an operation, or null for the device itself. */
   readonly asker: Asker;
   /** True: one refusal refuses all and is thrown. Then there are at most `LIMITS.filesPerChange` deltas. */
   readonly strict: boolean;
 }
 
-/** Told after records and registry agree again. */
+/** Sent to listeners after records and registry agree again. */
 export interface FilesChanged {
+  /** The node whose files changed. */
   readonly nodeId: string;
   /** Registered, with new content, or at a new path. */
   readonly changed: readonly FileState[];
+  /** Ids of files that are no longer tracked. */
   readonly removed: readonly string[];
 }
 

@@ -8,10 +8,13 @@ import type { AccessLevel, NodeType, Scope, Visibility } from '@workspace-graph/
 
 /** A node with its own sharing; `visibility` null means that it inherits. */
 export interface AccessNode {
+  /** Unique in the model. */
   readonly id: string;
+  /** Organizations are no step on a path upwards; their list counts last. */
   readonly type: NodeType;
   /** Null for organizations. */
   readonly organizationId: string | null;
+  /** Null inherits. */
   readonly visibility: Visibility | null;
   /** User that the owning actor is tied to. */
   readonly ownerUserId?: string | null;
@@ -23,30 +26,43 @@ export interface AccessNode {
 
 /** A user or a group with what it may do. */
 export interface AccessRecipient {
+  /** Id of a user or of a group. */
   readonly principalId: string;
+  /** What the recipient may do. */
   readonly access: AccessLevel;
 }
 
 /** `belongs_to` between two nodes that are not organizations. */
 export interface ParentEdge {
+  /** The node that belongs to the other one, and inherits from it. */
   readonly childId: string;
+  /** The node that it belongs to. */
   readonly parentId: string;
 }
 
+/** A user in a group. */
 export interface Membership {
+  /** The user. */
   readonly userId: string;
+  /** The group; recipients name it. */
   readonly groupId: string;
 }
 
+/** A whole workspace, as far as access depends on it. */
 export interface AccessModel {
+  /** All nodes, organizations included. */
   readonly nodes: readonly AccessNode[];
+  /** All `belongs_to` edges except those to organizations. */
   readonly parents: readonly ParentEdge[];
+  /** All members of all groups. */
   readonly memberships: readonly Membership[];
 }
 
 /** A user with the scope of the credential in use. */
 export interface AccessCaller {
+  /** The user of the credential. */
   readonly userId: string;
+  /** `manage` passes every gate; `read` limits the result to reading. */
   readonly scope: Scope;
 }
 

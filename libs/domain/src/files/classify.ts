@@ -1,8 +1,9 @@
 import type { FileClass, StatusBucket } from '@workspace-graph/contracts';
 import { assertNever } from '../assert-never.js';
 
-/** Content that is there. A null hash is one that nobody has read: it is never taken for unchanged, nor for gone. */
+/** Content that is present. */
 export interface PresentContent {
+  /** Null when nobody has read the content: it then counts neither as unchanged nor as gone. */
   readonly sha256: string | null;
 }
 

@@ -4,9 +4,11 @@ import { type FileStatus, LIMITS, NODE_TYPES, type NodeType, SECTIONS, type Sect
 export interface FilePathParts {
   /** The whole path: section, subfolders, name, joined by `/`. */
   readonly path: string;
+  /** First folder of the path. */
   readonly section: Section;
   /** Subfolders within the section; null directly in it. */
   readonly subpath: string | null;
+  /** Last segment of the path. */
   readonly filename: string;
 }
 

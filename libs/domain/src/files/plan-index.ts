@@ -6,10 +6,13 @@ export type ReadLane = 'quick' | 'slow';
 
 /** A tracked file as the index is to know it. */
 export interface NotedFile {
+  /** Id of the record. */
   readonly fileId: string;
+  /** The node of the file. */
   readonly nodeId: string;
   /** Within the node. */
   readonly path: string;
+  /** SHA-256 of the content to index; another hash means that the text must be read again. */
   readonly sha256: string;
   /** Time of the last change; null when it is not known, and then the one known before counts. */
   readonly modifiedMs: number | null;

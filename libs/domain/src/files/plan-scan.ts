@@ -2,13 +2,21 @@ import { filePathParts, pathKey } from './file-path.js';
 
 /** What a device knows of a tracked file, as far as a scan needs it. */
 export interface KnownFile {
+  /** Id of the record. */
   readonly fileId: string;
+  /** Within the node, in NFC. */
   readonly path: string;
+  /** `pathKey` of the path: equal for names that count as the same name. */
   readonly pathKey: string;
+  /** SHA-256 of the content when it was last read. */
   readonly sha256: string;
+  /** Stamp of the file when its content was read; null when it must be read again. */
   readonly stamp: string | null;
+  /** Inode on the volume of the mirror; null on any other volume. */
   readonly inode: string | null;
+  /** True when the file was absent in an earlier scan and its record stays. */
   readonly isDeleted: boolean;
+  /** Whether any device has pushed the file; such a record stays when the file is absent. */
   readonly wasPushed: boolean;
 }
 
@@ -16,6 +24,7 @@ export interface KnownFile {
 export interface FoundFile {
   /** Within the node, in NFC. */
   readonly path: string;
+  /** Changes whenever the content of the file may have changed. */
   readonly stamp: string;
   /** Inode on the volume of the mirror; null on any other volume. */
   readonly inode: string | null;
@@ -23,12 +32,17 @@ export interface FoundFile {
 
 /** Content of a found file. */
 export interface ContentRead {
+  /** SHA-256 of the whole content. */
   readonly sha256: string;
+  /** Inode on the volume of the mirror; null on any other volume. */
   readonly inode: string | null;
 }
 
+/** A found file whose content was read. */
 export interface ReadFile<Content extends ContentRead> {
+  /** Within the node, in NFC. */
   readonly path: string;
+  /** Its content. */
   readonly seen: Content;
 }
 
@@ -41,9 +55,11 @@ export type ScanStep<File extends KnownFile, Content extends ContentRead> =
   | { readonly kind: 'touch'; readonly file: File; readonly seen: Content }
   | { readonly kind: 'gone'; readonly file: File };
 
+/** A found file that is not tracked, because another one has the same name. */
 export interface Collision {
+  /** Path of the file that is not tracked. */
   readonly path: string;
-  /** The path that has the name. */
+  /** Path of the file that has the name. */
   readonly taken: string;
 }
 

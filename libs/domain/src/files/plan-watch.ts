@@ -23,11 +23,13 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 /** What is known of a watched mirror, and when which part of it is due. Times in milliseconds of one clock. */
 export interface WatchState {
+  /** Time for which due paths wait for further ones; see `heldSince`. */
   readonly debounceMs: number;
   /** The identity of the folder that the system watches; null while it watches none. */
   readonly watched: { readonly identity: string | null } | null;
   /** Why the system refuses to watch, as people read it. */
   readonly trouble: string | null;
+  /** What the watch needs before the next scan of all. */
   readonly renewal: WatchRenewal;
   /** Paths that may be folders which are not watched with all that is in them. */
   readonly unsure: ReadonlySet<string>;
@@ -37,20 +39,25 @@ export interface WatchState {
   readonly dirty: ReadonlyMap<string, number>;
   /** When the first of the paths that are due now became due. */
   readonly heldSince: number | null;
-  /** When all of the mirror is due; the later one, and the one that is not put off. */
+  /** When all of the mirror is due; `putOffAll` may move it later. */
   readonly allAt: number;
+  /** When all of the mirror is due at the latest; never moved later. */
   readonly allAtLatest: number;
-  /** When the last scan of all began, the events since, and the names that it read. */
+  /** When the last scan of all began. */
   readonly scannedAt: number;
+  /** Events of the system since the last scan of all began. */
   readonly eventsSinceAll: number;
+  /** Number of names that the last scan of all read. */
   readonly entries: number;
-  /** Of the system; at first the start. */
+  /** When the system last reported an event; at first the start. */
   readonly lastEventAt: number;
   /** Stamps of files that were still being written. */
   readonly stamps: ReadonlyMap<string, string>;
   /** Files that may be changed under other names, which the system does not report, and when they are looked at. */
   readonly linked: ReadonlySet<string>;
+  /** When the files of `linked` are due; infinite when there are none. */
   readonly linkedAt: number;
+  /** Failed or incomplete scans in a row, which lengthen the pause before the next one. */
   readonly retries: number;
 }
 
@@ -63,11 +70,15 @@ export type WatchScope = readonly string[] | 'all';
 export interface WatchOutcome {
   /** Paths to be looked at again soon, with the stamp they had. */
   readonly again: ReadonlyMap<string, string>;
-  /** True when it is to be tried again. */
+  /** True when the same scope must be scanned again. */
   readonly isIncomplete: boolean;
+  /** When all of the mirror must be scanned again at the latest; null for no such time. */
   readonly recheckAt: number | null;
+  /** Number of names that the scan read. */
   readonly entries: number;
+  /** Files that may be changed under other names, which the system does not report. */
   readonly linked: readonly string[];
+  /** The folder is missing or unreadable. */
   readonly isAway: boolean;
 }
 

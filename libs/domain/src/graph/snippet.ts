@@ -2,8 +2,9 @@ import { fold } from './fold.js';
 
 /** A word that a search asked for, folded. */
 export interface SoughtWord {
+  /** The word, folded. */
   readonly text: string;
-  /** The beginning of a longer word will do. */
+  /** True when the beginning of a longer word matches. */
   readonly prefix: boolean;
 }
 

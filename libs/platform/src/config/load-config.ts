@@ -19,7 +19,9 @@ const WHY_UNREADABLE: Readonly<Record<string, string>> = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A valid environment. */
 export interface LoadedConfig {
+  /** The values of the variables that the process uses, defaults filled in. */
   readonly config: Config;
   /** What deserves a line in the log, such as an unknown variable on a workstation. */
   readonly warnings: readonly string[];

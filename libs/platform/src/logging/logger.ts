@@ -11,10 +11,13 @@ const [STANDARD_OUTPUT, STANDARD_ERROR] = [1, 2] as const;
 /** Structured log: fields first, then one line of text. Lines of a request carry `request_id`. */
 export type Logger = pino.Logger;
 
+/** Options of a log. */
 export interface LoggerOptions {
   /** Name of the process, in every line. */
   readonly process: string;
+  /** The lowest level that is logged. */
   readonly level: Config['SVC_LOG_LEVEL'];
+  /** Lines for people instead of JSON. Default false. */
   readonly pretty?: boolean;
   /** Default: standard output. */
   readonly sink?: LogSink;

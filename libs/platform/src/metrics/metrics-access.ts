@@ -3,7 +3,9 @@ import { isLoopback, type Secret } from '../config/index.js';
 
 /** What decides whether a request may read the metrics. */
 export interface MetricsRequest {
+  /** Address of the peer; undefined when it has disconnected. */
   readonly remoteAddress: string | undefined;
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 

@@ -1,8 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+/** Connections of a pool at this moment. */
 export interface PoolUse {
+  /** Open connections. */
   readonly total: number;
+  /** Open connections that nobody uses. */
   readonly idle: number;
+  /** Requests that wait for a connection. */
   readonly waiting: number;
 }
 

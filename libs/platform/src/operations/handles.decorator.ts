@@ -4,13 +4,15 @@ import type { Caller, Envelope, Operation, ParsedInputOf, ReplyOf } from '@works
 
 /** What a handler learns of its call besides the input. */
 export interface OperationContext {
+  /** The operation that was called. */
   readonly operation: Operation;
   /** As the handler gets it: valid, defaults filled in. */
   readonly input: unknown;
+  /** Pass it on in calls that the handler makes for its caller. */
   readonly envelope: Envelope;
   /** Who calls. For internal operations made by the system itself: the system caller. */
   readonly caller: Caller;
-  /** Aborted when the caller gives up or the deadline passes. */
+  /** Aborted when the caller cancels or the deadline passes. */
   readonly signal: AbortSignal;
 }
 

@@ -4,12 +4,17 @@ import type { Secret } from '../config/index.js';
 import type { Health } from '../health/index.js';
 import { type Metrics, mayReadMetrics } from '../metrics/index.js';
 
+/** Options of the server for health checks and metrics. */
 export interface OpsServerOptions {
+  /** Address to listen on. */
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Answers `/health/ready`. */
   readonly health: Health;
+  /** Content of `/metrics`. */
   readonly metrics: Metrics;
+  /** Bearer token for `/metrics`. Without it only this machine may read them. */
   readonly metricsToken?: Secret;
 }
 

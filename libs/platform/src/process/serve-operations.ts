@@ -5,9 +5,11 @@ import { OperationRegistry } from '../operations/index.js';
 import { logOperations, observeOperations } from '../ops/index.js';
 import type { ProcessParts } from './start-process.js';
 
+/** What a process needs to serve the operations of its owners. */
 export interface ServedOperations extends ProcessParts {
+  /** The bus on which they are served. */
   readonly bus: Bus;
-  /** The check without which calls are left to other instances. */
+  /** Name of the health check without which calls are left to other instances. */
   readonly needs: string;
 }
 

@@ -8,15 +8,21 @@ import { createTracing, type Tracing } from '../tracing/index.js';
 
 /** What every process of the product has, whatever it does. */
 export interface ProcessParts {
+  /** Name of the process in logs, traces and at the broker. */
   readonly name: ProcessName;
+  /** Its environment, validated. */
   readonly config: Config;
+  /** Log of the process, on standard output. */
   readonly logger: Logger;
+  /** Everything that is opened adds the step that closes it. */
   readonly shutdown: Shutdown;
+  /** Counters of the process, shown at `/metrics`. */
   readonly metrics: Metrics;
-  /** Not ready until the start is through, and from the announcement of a stop on. */
+  /** Not ready until the start is complete, and again from the announcement of a stop. */
   readonly health: Health;
+  /** Traces of the process; records nothing without a collector. */
   readonly tracing: Tracing;
-  /** Aborted when the process is to stop: a start that waits for something gives up. */
+  /** Aborted when the process stops: a start that waits for something then ends. */
   readonly stopping: AbortSignal;
 }
 

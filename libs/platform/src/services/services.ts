@@ -8,12 +8,15 @@ export type ProcessPart = 'edge' | 'operations' | 'bus' | 'database';
 
 /** A process of a central workspace. Its name is that of its folder in apps/, of its image and of its user at the broker. */
 export interface Service {
+  /** What the process is made of; decides its environment variables. */
   readonly parts: readonly ProcessPart[];
   /** Owners whose operations it carries out. */
   readonly serves: readonly Owner[];
   /** Owners whose operations it calls. */
   readonly calls: readonly Owner[];
+  /** Events that it may publish. */
   readonly publishes: readonly BusEventType[];
+  /** Events that it must listen to. */
   readonly listens: readonly BusEventType[];
 }
 

@@ -8,11 +8,13 @@ export const SHUTDOWN_PHASES = ['announce', 'refuse', 'drain', 'bus', 'stores', 
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 export type ShutdownStep = () => void | Promise<void>;
 
+/** Options of a shutdown. */
 export interface ShutdownOptions {
   /** Milliseconds that `refuse` and `drain` may take together. */
   readonly graceMs: number;
   /** Milliseconds that `announce` is meant to take; none after a crash. Default 0. */
   readonly announceMs?: number;
+  /** Receives steps that failed or did not end in time. */
   readonly logger: Logger;
   /** Default: ends the process. */
   readonly exit?: (code: number) => void;

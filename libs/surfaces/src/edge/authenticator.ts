@@ -26,8 +26,11 @@ export interface Authenticated {
 /** Every credential of the user, when `credential_id` is null. */
 export type EndedCredential = BusEventPayload<'credential.ended'>;
 
+/** The request for which a credential is verified. */
 export interface AuthenticationContext {
+  /** Id of the request in the logs. */
   readonly requestId: string;
+  /** W3C trace context of the request. */
   readonly traceparent?: string;
 }
 

@@ -7,8 +7,9 @@ import type { Admission } from './admission.js';
 /** Who may use a route: holders of a scope, or anybody. */
 export type RouteTier = Scope | 'public';
 
-/** What a route tells the edge. */
+/** What a route declares to the edge. */
 export interface EdgeRouteConfig {
+  /** Who may use the route. A route without a tier prevents the start of the process. */
   readonly tier: RouteTier;
   /** The handler reads the JSON body as a stream. */
   readonly streamsBody?: boolean;

@@ -1,31 +1,39 @@
 import type { Scope } from '@workspace-graph/contracts';
 import type { Config, Secret } from '@workspace-graph/platform';
 
+/** The OpenID Connect provider whose JWTs are accepted. */
 export interface OidcSettings {
+  /** URL of the provider; must equal the claim `iss`. */
   readonly issuer: string;
+  /** Must be contained in the claim `aud`. */
   readonly audience: string;
+  /** Accepted signature algorithms, all asymmetric. */
   readonly algorithms: readonly string[];
   /** Name of the claim, or a dotted path to it. */
   readonly groupsClaim: string;
-  /** Groups whose members get a scope. Who is in none of them gets nothing. */
+  /** Groups whose members get a scope. A user in none of them is refused. */
   readonly scopeGroups: Readonly<Record<Scope, readonly string[]>>;
 }
 
-/** What the edge is told. Durations in milliseconds. */
+/** The edge's part of the configuration. Durations in milliseconds. */
 export interface EdgeSettings {
+  /** URL at which people and agents reach the service; its host and origin are allowed. */
   readonly publicUrl?: string;
-  /** Host names, with a port where only that one is meant. */
+  /** Allowed host names in addition to `publicUrl` and loopback, with a port to allow only that port. */
   readonly allowedHosts: readonly string[];
+  /** Allowed origins of web pages in addition to the service's own. */
   readonly allowedOrigins: readonly string[];
-  /** Addresses and networks of reverse proxies. */
+  /** Addresses and networks of reverse proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: readonly string[];
-  /** 0 sets no limit. */
+  /** Limit for one credential, and for one address without a credential; 0 sets no limit. */
   readonly requestsPerMinute: number;
-  /** Redis in which gateways share their limits. */
+  /** Redis in which gateways share their limits. Without it this process counts on its own. */
   readonly redisUrl?: Secret;
-  /** A request ends whose body stands still for so long; a minute without it. */
+  /** A request ends when its body makes no progress for this time. Default: one minute. */
   readonly stalledBodyMs?: number;
+  /** Without it JWTs are refused. */
   readonly oidc?: OidcSettings;
+  /** Bearer token for `/metrics`. Without it they need loopback or the scope manage. */
   readonly metricsToken?: Secret;
 }
 

@@ -5,9 +5,11 @@ import { FileController } from './file.controller.js';
 import { FILE_CONTENT } from './file-content.token.js';
 import { UploadController } from './upload.controller.js';
 
+/** Options of the routes of bytes. */
 export interface FilesModuleOptions {
   /** What reads and writes the bytes: a value, or a provider that a module of `imports` exports. */
   readonly content: { readonly useValue: FileContent } | { readonly useExisting: InjectionToken };
+  /** Modules that export the provider of `content`. Default: none. */
   readonly imports?: NonNullable<DynamicModule['imports']>;
 }
 

@@ -2,7 +2,7 @@ import { LIMITS } from '@workspace-graph/contracts';
 
 /** Sizes in bytes, times in milliseconds. */
 export interface McpSettings {
-  /** Version that the server tells about itself. */
+  /** Version of the server, sent to clients. */
   readonly version: string;
   /** Sessions of the handshake protocols open at once; beyond it the oldest idle one makes room. */
   readonly maxSessions: number;
@@ -14,8 +14,9 @@ export interface McpSettings {
   readonly maxWatched: number;
   /** How often an open stream is written to, so that a dead peer is noticed. */
   readonly keepAliveMs: number;
-  /** Changes within this time are told once. */
+  /** Changes of a resource within this time are reported once. */
   readonly watchDelayMs: number;
+  /** Largest body of a request; beyond it PAYLOAD_TOO_LARGE. */
   readonly bodyBytes: number;
   /** Messages of one request; the protocols that allow several are counted by requests. */
   readonly maxBatch: number;

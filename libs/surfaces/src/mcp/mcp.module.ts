@@ -22,11 +22,13 @@ import { ToolTable } from './tool-table.js';
 const MCP_OPTIONS = Symbol('workspace-graph:mcp-options');
 const PATH = '/mcp';
 
+/** Options of the MCP endpoint. */
 export interface McpModuleOptions {
-  /** Operations that become tools; every one unless told. */
+  /** Operations that become tools. Default: all with an MCP binding. */
   readonly operations?: readonly Operation[];
-  /** Operations that this workspace can only refuse: their tools answer why, and no agent is told of them. */
+  /** Operations that this workspace can only refuse: their tools are not listed, and a call returns the reason. */
   readonly unlisted?: readonly Operation[];
+  /** Replaces single values of `DEFAULT_MCP_SETTINGS`. */
   readonly settings?: Partial<McpSettings>;
   /** What the endpoint serves. Default: every operation with an MCP binding as a tool, the guides and the nodes as resources. */
   readonly serve?: (hub: StreamHub) => CreateServer;

@@ -56,9 +56,14 @@ export class OperationCalls {
   }
 }
 
+/** The request for which an operation is called. */
 export interface CallContext {
+  /** Its edge has the span and the request id. */
   readonly request: FastifyRequest;
+  /** The caller that the edge has verified. */
   readonly caller: Caller;
+  /** Idempotency key of the call. */
   readonly callId: string;
+  /** Signal and time limit. Default: those of the operation. */
   readonly options?: CallOptions;
 }

@@ -10,6 +10,7 @@ import { type ComposeService, readComposeServices, readVariables, type Variables
 import { isHealthy, runToEnd } from './our-services.js';
 import { NO_PROGRAM, STORES } from './stores.js';
 
+/** Options of a central workspace without containers. */
 export interface CentralOptions {
   /** Repository with docker-compose.yml and built applications. */
   readonly root: string;
@@ -23,7 +24,9 @@ export interface CentralOptions {
   readonly container?: (start: ContainerStart) => readonly string[];
   /** Port of the first gateway. Default: a free one. */
   readonly port?: number;
+  /** Called with each line that a process writes, and the name of its service. */
   readonly onLine?: (service: string, line: string) => void;
+  /** Milliseconds for each service to become ready. Default 60,000. */
   readonly readyWithinMs?: number;
   /** PostgreSQL syncs to disk, as in production. Default false: faster, and nothing survives a power cut. */
   readonly durable?: boolean;
@@ -33,7 +36,9 @@ export interface CentralOptions {
 
 /** What is to run in a container. */
 export interface ContainerStart {
+  /** Name of the service in the compose file. */
   readonly service: string;
+  /** Program and arguments that the compose file names. */
   readonly command: readonly string[];
   /** Files of this machine that hold the secrets, by their paths in the container. */
   readonly secrets: Variables;
@@ -69,9 +74,13 @@ export interface Central extends AsyncDisposable {
    * @throws Error with all that it wrote when it fails
    */
   exec(service: string, command: readonly string[]): Promise<string>;
+  /** PostgreSQL URL of the owner of the database. */
   readonly databaseUrl: string;
+  /** Its PostgreSQL; a test may end and restart it. */
   readonly postgres: CentralStore;
+  /** Its broker; a test may end and restart it. */
   readonly nats: CentralStore;
+  /** Its Redis; a test may end and restart it. */
   readonly redis: CentralStore;
   /** Undefined where this machine has no program of that name. */
   readonly minio: CentralStore | undefined;

@@ -17,8 +17,11 @@ export interface TestDatabaseOptions {
   serverUrl?: string;
 }
 
+/** A migrated database of one spec. */
 export interface TestDatabase extends AsyncDisposable {
+  /** PostgreSQL URL with user and password. */
   readonly url: string;
+  /** Name of the database on its server. */
   readonly name: string;
   /** Removes the database; connections that are still open after a second are ended. A second call does nothing. */
   drop(): Promise<void>;

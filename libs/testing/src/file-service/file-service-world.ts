@@ -2,8 +2,11 @@ import type { Caller, ErrorCode, InputOf, Operation, OutputOf } from '@workspace
 
 /** A node that is there for its files. Open to everybody unless it says who may read and who may write. */
 export interface WorldNode {
+  /** Name of the node. */
   readonly name: string;
+  /** Callers who may read it. With neither readers nor writers it is open to everybody. */
   readonly readers?: readonly Caller[];
+  /** Callers who may write it. With neither readers nor writers it is open to everybody. */
   readonly writers?: readonly Caller[];
   /** Who sees its organization, which is then another one than `acme`. */
   readonly organizationReaders?: readonly Caller[];
@@ -19,6 +22,7 @@ export interface FileServiceWorld extends AsyncDisposable {
   node(node: WorldNode): Promise<string>;
   /** Joins two nodes by an edge. */
   join(nodeId: string, otherId: string): Promise<void>;
+  /** Calls an operation and returns its parsed output. @throws ServiceError of the operation */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller | null): Promise<OutputOf<Op>>;
   /** Calls an operation that must be refused with this code; answers the error's details and message. */
   refusal<Op extends Operation>(

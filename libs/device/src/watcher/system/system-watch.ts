@@ -20,6 +20,7 @@ export interface WatchNews {
 export interface WatchedFolder {
   /** Watches what may have been overlooked. @throws Error when the system refuses; the watch is to be closed then */
   refresh(): Promise<void>;
+  /** Ends the watch. No news arrive after it resolves. */
   close(): Promise<void>;
 }
 

@@ -8,17 +8,23 @@ import { SUCCEED_TOKEN } from '../tokens/token.statements.js';
 import { hashSecret } from '../tokens/token-secret.js';
 import { CLAIM_BOOTSTRAP, FIRST_ADMINISTRATOR, SIDECAR_TOKEN, SIDECAR_TOKENS } from './bootstrap.statements.js';
 
+/** The first administrator of a central workspace. */
 export interface Administrator {
+  /** Id of the new user. */
   readonly user_id: string;
+  /** Id of the token, with the scope manage. */
   readonly token_id: string;
   /** The token's text; stored nowhere. */
   readonly secret: string;
 }
 
+/** The person of a local workspace. */
 export interface LocalOwner {
+  /** Id of the user. */
   readonly user_id: string;
   /** The sidecar's token: the one that was given, or a new one that the caller must keep readable by this user only. */
   readonly secret: string;
+  /** True when the workspace had no owner before. */
   readonly created: boolean;
 }
 
