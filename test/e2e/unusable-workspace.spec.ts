@@ -163,7 +163,7 @@ describe('the doctor', () => {
       renameSync(status.database_folder, away);
       expect(await finding(folder, 'database')).toMatchObject({
         state: 'failed',
-        found: expect.stringContaining('is gone'),
+        found: expect.stringContaining('is missing'),
         advice: expect.stringContaining('svc restore'),
       });
       renameSync(away, status.database_folder);
@@ -205,7 +205,7 @@ describe('the doctor', () => {
         expect(told(await other.svc([...args, '--json']))).toMatchObject({
           exit: 1,
           code: 'FOLDER_UNUSABLE',
-          hint: expect.stringContaining('right'),
+          hint: expect.stringContaining('permission'),
         });
       expect(await finding(other, 'folder')).toMatchObject({
         state: 'failed',
