@@ -209,7 +209,7 @@ describe('the doctor', () => {
         });
       expect(await finding(other, 'folder')).toMatchObject({
         state: 'failed',
-        found: expect.stringContaining('no right'),
+        found: expect.stringContaining('no permission'),
       });
       await owner.stop();
       for (const path of [root, join(root, '.svc')]) chownSync(path, NOBODY.uid, NOBODY.gid);
