@@ -27,9 +27,9 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a handler gets beside its input. */
+/** What a handler gets in addition to its input. */
 export interface CallContext {
-  /** A copy of its own; the caller in it is frozen. */
+  /** A separate copy; the caller in it is frozen. */
   readonly envelope: Envelope;
   /** Aborted with a ServiceError as its reason: REQUEST_CANCELLED, TIMEOUT, or SERVICE_UNAVAILABLE when a drain ran out of time. */
   readonly signal: AbortSignal;
@@ -50,8 +50,8 @@ export interface Serving {
   /** The owner that was given to `serve`. */
   readonly owner: Owner;
   /**
-   * Takes no calls until `resume`: they go to other instances. Calls under way go on, but may be carried out by another
-   * instance meanwhile, under the same call id.
+   * Takes no calls until `resume`: they go to other instances. Running calls continue, but another instance may carry
+   * them out as well, under the same call id.
    */
   pause(): Promise<void>;
   /** Resolves when calls can arrive again. Does nothing once stopped. */

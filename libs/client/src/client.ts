@@ -6,7 +6,7 @@ export interface ClientOptions {
   readonly url: string;
   /** Sent as a bearer credential; without it the browser's cookies are the credential. */
   readonly token?: string;
-  /** Carries requests in place of the global `fetch`, such as over connections of its own. */
+  /** Replaces the global `fetch`, for example to use separate connections. */
   readonly fetch?: (url: URL, init: RequestInit) => Promise<Response>;
 }
 

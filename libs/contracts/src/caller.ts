@@ -47,7 +47,7 @@ export const Caller = z.strictObject({
 });
 export type Caller = z.infer<typeof Caller>;
 
-/** What travels beside an operation's input on every transport. */
+/** Data that is sent with the input of an operation on every transport. */
 export interface Envelope {
   /** Identity of this call; the same on every retry, so a write is applied once. */
   readonly callId: string;

@@ -126,13 +126,13 @@ export type InputOf<Op extends Operation> = z.input<Op['input']>;
 export type ParsedInputOf<Op extends Operation> = z.output<Op['input']>;
 export type OutputOf<Op extends Operation> = z.output<Op['output']>;
 
-/** Members of an answer that surfaces need to know, told beside its text so that nobody looks for them in it. */
+/** Members of an answer that surfaces need, sent with its text so that they need not parse it. */
 export interface JsonFacts {
   /** Of the record that is answered, or that the answer of a change holds. */
   readonly version?: number;
   /** Whether a change was carried out. */
   readonly applied?: boolean;
-  /** Stands for what is answered, as a version does for a record. */
+  /** Identifies the state of the answer, as a version does for a record. */
   readonly token?: string;
   /** Nothing has changed since the token that was asked about. */
   readonly unchanged?: boolean;

@@ -16,7 +16,7 @@ import { type Transaction, UnconfirmedChange } from './command.js';
 export interface AccessChangeOptions {
   /** The caller has seen the preview and wants the change. */
   readonly confirmed: boolean;
-  /** Only preview, whatever the change does. */
+  /** True: only preview the change. Default false. */
   readonly dryRun?: boolean;
 }
 

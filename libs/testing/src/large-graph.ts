@@ -11,7 +11,7 @@ export interface LargeGraphOptions {
   readonly events: number;
   /** Users, of whom some are in groups. */
   readonly users: number;
-  /** About this share of the nodes ends up restricted, by a setting of its own or an inherited one. */
+  /** Approximate share of restricted nodes, by their own setting or an inherited one. */
   readonly restrictedShare: number;
   /** Organizations among the nodes. */
   readonly organizations: number;

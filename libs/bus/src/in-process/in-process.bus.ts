@@ -27,7 +27,7 @@ export interface InProcessBusOptions {
   readonly logger: BusLogger;
   /** Replaces single values of `DEFAULT_SETTINGS`. */
   readonly settings?: Partial<BusSettings>;
-  /** Share one hub to have several parties in one process. Default: a hub of its own. */
+  /** Buses that share a hub reach each other inside one process. Default: a separate hub. */
   readonly hub?: InProcessHub;
 }
 

@@ -9,7 +9,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Where a file lies. */
+/** The location of a file. */
 export interface ContentTarget {
   /** Id of the node of the file. */
   readonly nodeId: string;
@@ -19,13 +19,13 @@ export interface ContentTarget {
 
 /** Content that is held open until it is closed. */
 export interface OpenContent {
-  /** `preview` is the page that a presentation bundle holds; `no-preview` stands for a bundle without one, and has no bytes. */
+  /** `preview` is the page in a presentation bundle; `no-preview` is a bundle without one, and has no bytes. */
   readonly kind: 'file' | 'preview' | 'no-preview';
   /** Name of the file, without its folders. */
   readonly filename: string;
   /** Media type of the bytes; of a preview, that of the page. */
   readonly mimeType: string;
-  /** Size of all bytes, whatever range is read; 0 for `no-preview`. */
+  /** Size of all bytes, regardless of the range; 0 for `no-preview`. */
   readonly sizeBytes: number;
   /** SHA-256 of the bytes in hexadecimal, from which the ETag is made; '' for `no-preview`. */
   readonly sha256: string;
@@ -69,7 +69,10 @@ export interface FileContent {
    */
   open(target: ContentTarget, options: OpenContentOptions, envelope: Envelope): Promise<OpenContent>;
 
-  /** Makes a file where nothing lies. @throws ServiceError also DESTINATION_EXISTS, NOT_EDITABLE, PAYLOAD_TOO_LARGE, STORAGE_FULL */
+  /**
+   * Creates a file at a free path. @throws ServiceError also DESTINATION_EXISTS, NOT_EDITABLE, PAYLOAD_TOO_LARGE,
+   * STORAGE_FULL
+   */
   create(
     target: ContentTarget,
     bytes: AsyncIterable<Uint8Array>,

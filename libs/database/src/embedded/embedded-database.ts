@@ -20,7 +20,7 @@ export type EmbeddedProgress =
 
 /** Options of an embedded database. */
 export interface EmbeddedDatabaseOptions {
-  /** Folder of this database alone, made if missing. */
+  /** Folder that only this database uses; created if missing. */
   readonly folder: string;
   /** Listens on this loopback port instead of a socket. */
   readonly port?: number;
@@ -40,7 +40,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
   readonly url: string;
   /** Process id of the server. */
   readonly pid: number;
-  /** Where the data lies. */
+  /** Absolute path of the data. */
   readonly dataFolder: string;
   /** Settles when the server ended without `stop`, for example killed. Then it may be started again. */
   readonly endedUnasked: Promise<ServerEnd>;

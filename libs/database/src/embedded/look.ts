@@ -5,9 +5,9 @@ import { embeddedFailure, withAdvice } from './failures.js';
 import { findOwner, type Owner } from './ownership.js';
 import { locationOf } from './places.js';
 
-/** An embedded database as it lies on disk, running or not. */
+/** An embedded database on disk, running or not. */
 export interface EmbeddedLook {
-  /** Where the data lies, or would. */
+  /** Absolute path of the data, also before they exist. */
   readonly dataFolder: string;
   /** `none`: it was never made. `unusable`: `problem` says why. */
   readonly state: 'none' | 'present' | 'unusable';

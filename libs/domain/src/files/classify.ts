@@ -7,7 +7,7 @@ export interface PresentContent {
   readonly sha256: string | null;
 }
 
-/** All that the class of a file hangs on. */
+/** Everything that decides the class of a file. */
 export interface FileFacts {
   /** A local workspace has no remote; what is said of one counts for nothing there. */
   readonly workspace: 'local' | 'central';

@@ -53,7 +53,7 @@ export interface WatchState {
   readonly lastEventAt: number;
   /** Stamps of files that were still being written. */
   readonly stamps: ReadonlyMap<string, string>;
-  /** Files that may be changed under other names, which the system does not report, and when they are looked at. */
+  /** Files that may be changed under other names, which the system does not report. */
   readonly linked: ReadonlySet<string>;
   /** When the files of `linked` are due; infinite when there are none. */
   readonly linkedAt: number;
@@ -68,7 +68,7 @@ export type WatchScope = readonly string[] | 'all';
 
 /** What a scan returns to its watch. */
 export interface WatchOutcome {
-  /** Paths to be looked at again soon, with the stamp they had. */
+  /** Paths to scan again soon, with the stamp that they had. */
   readonly again: ReadonlyMap<string, string>;
   /** True when the same scope must be scanned again. */
   readonly isIncomplete: boolean;

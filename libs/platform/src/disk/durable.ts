@@ -2,9 +2,9 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 export interface ReplaceOptions {
-  /** Where the text grows, on the same volume; beside the file unless told. */
+  /** Path at which the text is written first, on the same volume. Default: beside the file. */
   readonly draft?: string;
-  /** Rights of the file, for its owner alone unless told. */
+  /** Permissions of the file. Default: only for its owner. */
   readonly mode?: number;
 }
 

@@ -22,7 +22,10 @@ export type OperationHandler<Op extends Operation> = (
 ) => Promise<ReplyOf<Op>>;
 
 export interface HandlerOptions {
-  /** The handler answers the same whatever it is given: it gets undefined, for an input that breaks the schema too. */
+  /**
+   * True: the handler returns the same for any input. It gets undefined, even for an input that does not match the
+   * schema.
+   */
   readonly anyInput?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { Metrics } from '../metrics/index.js';
 import { Shutdown } from '../shutdown/index.js';
 import { createTracing, type Tracing } from '../tracing/index.js';
 
-/** What every process of the product has, whatever it does. */
+/** What every process of the product has. */
 export interface ProcessParts {
   /** Name of the process in logs, traces and at the broker. */
   readonly name: ProcessName;

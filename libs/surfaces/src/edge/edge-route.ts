@@ -15,13 +15,15 @@ export interface EdgeRouteConfig {
   readonly streamsBody?: boolean;
   /** The handler takes bodies of other types than JSON, and reads them as a stream. */
   readonly takesBytes?: boolean;
-  /** The handler ends its streams itself when it hears that a credential has ended; nobody is asked for them meanwhile. */
+  /**
+   * The handler itself ends its streams when it is notified that a credential has ended; the edge does not check them.
+   */
   readonly endsStreams?: boolean;
   /** No rate limit counts its requests. */
   readonly unlimited?: boolean;
 }
 
-/** What the edge tells the handlers of a request. */
+/** What the edge provides to the handlers of a request. */
 export interface EdgeRequest {
   /** Null on a public route, and until a credential is presented. */
   admission: Admission | null;

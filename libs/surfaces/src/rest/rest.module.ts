@@ -10,7 +10,7 @@ import { WelcomeController } from './welcome.controller.js';
 export interface RestModuleOptions {
   /** Version of the product, shown in the OpenAPI document. */
   readonly version: string;
-  /** What this process offers; every operation unless told. */
+  /** Operations that this process offers. Default: all. */
   readonly operations?: readonly Operation[];
 }
 

@@ -14,7 +14,7 @@ import { NO_PROGRAM, STORES } from './stores.js';
 export interface CentralOptions {
   /** Repository with docker-compose.yml and built applications. */
   readonly root: string;
-  /** Values of the compose file's variables, beside those that `deploy/prepare.mjs` writes. */
+  /** Values of the compose file's variables, in addition to those that `deploy/prepare.mjs` writes. */
   readonly variables?: Variables;
   /** Instances of a service, instead of the file's number. */
   readonly replicas?: Readonly<Record<string, number>>;

@@ -11,7 +11,7 @@ export interface TestDatabaseOptions {
   migrate: (url: string) => Promise<void>;
   /** Folder of the migrations; its content and the text of `migrate` are the template's key. Default: the repository's `prisma/migrations`. */
   migrationsFolder?: string;
-  /** Tells apart templates with equal migrations but other content, such as a large fixture. Default ''. */
+  /** Distinguishes templates with equal migrations but other content, such as a large fixture. Default ''. */
   variant?: string;
   /** Superuser URL of the server. Default: the test run's shared one. */
   serverUrl?: string;

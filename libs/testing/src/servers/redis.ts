@@ -13,7 +13,7 @@ import { answersWith } from './tcp-probe.js';
 export interface RedisOptions {
   /** Writes an append-only file and syncs it on every write, for specs about crashes. Default false: in memory. */
   durable?: boolean;
-  /** Arguments of the server, in place of what `durable` stands for; a file of its configuration comes first. */
+  /** Arguments of the server, instead of those for `durable`; a path of a configuration file comes first. */
   args?: readonly string[];
   /** Files that the arguments name, by their paths there. */
   files?: Readonly<Record<string, string>>;
