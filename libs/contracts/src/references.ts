@@ -82,7 +82,7 @@ export const resolveReferences = query({
         z.strictObject({
           kind: ReferenceKind,
           text: ReferenceText,
-          field: z.string().max(100).describe('Where in the call an error is.'),
+          field: z.string().max(100).describe('Field of the call that an error names.'),
         }),
       )
       .min(1)

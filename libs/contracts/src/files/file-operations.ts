@@ -266,7 +266,7 @@ export const searchFiles = query({
 export const TrashEntry = z.strictObject({
   id: z.string(),
   node: NodeRef,
-  path: z.string().describe('Where it lay, within the node.'),
+  path: z.string().describe('Former path within the node.'),
   reason: z.enum(['deleted', 'replaced']),
   bytes: z.int(),
   sha256: Sha256,

@@ -222,11 +222,11 @@ const AttentionNode = z.strictObject({
 /** A move or delete of a file that failed half-way. */
 const StuckOperation = z.strictObject({
   id: Id,
-  node: NodeRef.describe('Where the file is.'),
+  node: NodeRef.describe('The node of the file.'),
   file_id: Id,
   kind: z.enum(['move', 'delete']),
-  path: z.string().describe('Where the file was, within its node.'),
-  to_path: z.string().nullable().describe('Where a move leads to.'),
+  path: z.string().describe('Former path within its node.'),
+  to_path: z.string().nullable().describe('Target path of a move; null for a delete.'),
   message: z.string().describe('Reason of the last failure.'),
   attempts: z.int(),
   since: Timestamp,

@@ -193,7 +193,7 @@ const DocumentAudit = z.strictObject({
 /** The import and export format. Only `format` and `nodes` are needed; an export fills everything. */
 export const GraphDocument = z.strictObject({
   format: z.literal(DOCUMENT_FORMAT, { error: `must be "${DOCUMENT_FORMAT}"` }),
-  source: plainText(2_000).optional().describe('Where it comes from; for people.'),
+  source: plainText(2_000).optional().describe('Origin of the document; for people.'),
   users: z.array(DocumentUser).default([]),
   groups: z.array(DocumentGroup).default([]),
   actors: z.array(DocumentActor).default([]),

@@ -2,7 +2,7 @@ import { hasFiles, type ToolTable } from './tool-table.js';
 
 const STEPS = [
   'Begin with svc_get_context. Without node_id it reads the home node of this connection; if the connection has none, find a node with svc_search or svc_list_nodes.',
-  'Where an id of a node, actor, user or group is asked for, the path of the node (kubernetes/areas/sig-network) or a unique name will do. What somebody is responsible for: svc_list_duties.',
+  'In place of an id, calls accept the path of a node (kubernetes/areas/sig-network) or the unique name of a node, actor, user or group. svc_list_duties lists what an actor is responsible for.',
   'Answers begin with an outline. Within max_tokens, the nearest nodes have details, the rest only names. Read left_out, then request a single node or a larger budget instead of reading everything.',
   'Lists have pages: send next_cursor as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
   'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event instead of logging its opposite.',
@@ -13,7 +13,7 @@ const STEPS = [
 
 /** Where there are folders of nodes. */
 const FILE_STEPS = [
-  'Files of a node lie in its folder on this device (local_path; svc_mirror makes it): work in progress in wip, results in outputs, reference in resources. Files saved there are tracked automatically.',
+  'Files of a node are in its folder on this device (local_path; svc_mirror creates it): work in progress in wip, results in outputs, reference in resources. Files saved there are tracked automatically.',
   'Before you end a session in which you changed files, call svc_status.',
 ];
 

@@ -19,7 +19,7 @@ const bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as con
 const headers = { ETag: { $ref: '#/components/headers/ETag' } };
 /** Fields come first, then the files. */
 const UploadForm = z.object({
-  section: Section.optional().describe('Where the files are to lie; wip without it.'),
+  section: Section.optional().describe('Section of the files; default wip.'),
   subpath: Subpath.optional(),
   filename: FileName.optional().describe('Name for a single file, instead of its own.'),
   file: z

@@ -18,7 +18,7 @@ it in the shell in which the agent starts:
   fish            svc agent env | source
   PowerShell      svc agent env | Out-String | Invoke-Expression
   cmd             for /f "delims=" %i in ('svc agent env --shell cmd') do @%i
-It is the credential of your own workspace, or with SVC_URL the one in SVC_TOKEN. For an agent that may do less, set the
+It is the credential of your own workspace, or with SVC_URL the one in SVC_TOKEN. For an agent with a lower scope, set the
 variable to the token that \`svc token create\` prints.`;
 
 /** `svc agent env` */

@@ -22,7 +22,7 @@ export function backupCommands(program: Command): void {
     program
       .command('backup')
       .description('write all data, including credentials, to one file; the workspace may keep running')
-      .argument('[file]', 'where to; default: a new file in the backups folder of the workspace'),
+      .argument('[file]', 'file to write; default: a new file in the backups folder of the workspace'),
     async ({ out, args }) => explained(() => backup(out, args[0])),
   );
   runs<ConfirmOptions>(

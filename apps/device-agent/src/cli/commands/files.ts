@@ -49,7 +49,7 @@ interface SearchOptions {
 
 const EXAMPLES = `
 NODE is the id of a node, or its whole name. PATH is a path within the node: section, folders, name.
-The sections are wip, outputs and resources; a path that names none lies in wip.
+The sections are wip, outputs and resources; a path without a section is in wip.
 
 Examples:
   svc files list "Second oven"

@@ -88,7 +88,7 @@ describe('folders of nodes on the command line', () => {
     const preview = await workspace.svc('mirror', 'remove', NODE);
     expect(preview.code).toBe(0);
     expect(preview.stdout.split('\n')).toEqual([
-      `${MIRROR.local_path} would be no longer tracked. The folder and its files stay there.`,
+      `${MIRROR.local_path} would no longer be tracked. The folder and its files stay there.`,
       'Would be removed from it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.',
       'Nothing was changed: add --yes to apply it.',
       '',

@@ -90,9 +90,9 @@ function moveCommand(mirror: Command): void {
   runs(
     mirror
       .command('move')
-      .description('move the folder of a node to another place; its files keep their ids')
+      .description('move the folder of a node to another path; its files keep their ids')
       .argument('<node>', 'the node, by id or name')
-      .argument('<folder>', 'where the folder is to be; nothing may be there yet'),
+      .argument('<folder>', 'new path of the folder; must not exist yet'),
     async ({ out, args: [node = '', folder = ''] }) => {
       const client = await connect();
       const moved = await client.call(moveMirror, {
@@ -113,9 +113,9 @@ interface Removed {
 
 const REMOVE_HELP = `
 Stays:  the folder, every file in it, and the records of the files
-Goes:   from the registry of this device: the folder is tracked no more
+Goes:   from the registry of this device: the folder is no longer tracked
         from the folder: SVC_SCOPE.md, and the entries for this workspace in .mcp.json, .codex/config.toml and
-        .vibe, unless somebody else wrote or changed them
+        .vibe, unless they were written or changed otherwise
 \`svc mirror create NODE --path FOLDER\` tracks the folder again.`;
 
 function removeCommand(mirror: Command): void {
@@ -147,7 +147,7 @@ async function removalOf(client: WorkspaceClient, nodeId: string): Promise<Remov
 
 function describeRemoval({ applied, local_path: path }: Removed): string[] {
   return [
-    `${pathText(path)} ${applied ? 'is' : 'would be'} no longer tracked. The folder and its files stay there.`,
+    `${pathText(path)} ${applied ? 'is no longer' : 'would no longer be'} tracked. The folder and its files stay there.`,
     `${applied ? 'Removed' : 'Would be removed'} from it: SVC_SCOPE.md and the entries for this workspace in the configuration of agents.`,
   ];
 }

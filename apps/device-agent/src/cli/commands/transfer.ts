@@ -44,7 +44,7 @@ export function transferCommands(program: Command): void {
     program
       .command('export')
       .description('write the whole graph as a workspace-graph/1 document')
-      .argument('<file>', 'where to, - for standard output')
+      .argument('<file>', 'file to write, - for standard output')
       .option(YES_FLAGS, 'replace an existing file'),
     async ({ out, args: [file = '-'], options }) => {
       await requireNewFile(file, options);

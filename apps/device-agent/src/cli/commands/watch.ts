@@ -31,7 +31,7 @@ const QUIET_LOOKS = 3;
 const CLEAR_LINE = '\r\u001b[K';
 
 const EXAMPLES = `
-Ctrl-C ends it. With --json each change is one line.
+Ctrl-C stops it. With --json each change is one line.
 
 Examples:
   svc watch                          everything
@@ -43,7 +43,7 @@ export function watchCommand(program: Command): void {
   runs<WatchOptions>(
     program
       .command('watch')
-      .description('follow scans of folders and files that could not be tracked, live')
+      .description('show scans of folders and files that could not be tracked, as they happen')
       .argument('[node]', 'only this node, by id or name')
       .option('--until-quiet', 'exit when no scan is running')
       .addHelpText('after', EXAMPLES),
