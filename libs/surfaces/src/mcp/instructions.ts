@@ -6,7 +6,7 @@ const STEPS = [
   'Answers begin with an outline. Within max_tokens, the nearest nodes have details, the rest only names. Read left_out, then request a single node or a larger budget instead of reading everything.',
   'Lists have pages: send next_cursor as cursor. With a home node, lists cover it and its neighbours; scope: "global" covers everything you may see.',
   'Write down what should outlast this conversation with svc_log: decisions with their reason, discoveries, blockers, milestones. Supersede or resolve an event instead of logging its opposite.',
-  'Nodes that you may not see do not exist for you. If you need an id that is not found, request access with svc_request_access.',
+  'Nodes that you may not see do not exist for you. For an id that is not found, request access with svc_request_access.',
   'Changes that widen access or cannot be undone first return a preview and change nothing. Show it to the person you work for, and repeat the call with confirmed: true once they agree.',
   'Send the version you read as expected_version. On CONFLICT read details.current, apply your change to it and try again.',
 ];
