@@ -5,8 +5,17 @@ import { WebSocket } from 'ws';
 export interface ReceivedFrame {
   readonly id?: string | number;
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
-  readonly payload: any;
+  readonly payload: FramePayload;
+}
+
+/** What a test looks at of whatever came. */
+interface FramePayload {
+  readonly [name: string]: unknown;
+  readonly session_id: string;
+  readonly state: string;
+  readonly waiting_since: string | null;
+  readonly code: string;
+  readonly event: SessionEvent;
 }
 
 /** A client of the live channel that keeps everything that it was sent. */

@@ -16,7 +16,6 @@ import {
   type Operation,
   type OutputOf,
   RawJson,
-  type ReportedEvent,
   type Scope,
 } from '@workspace-graph/contracts';
 import { Database, DatabaseModule, publishOutbox } from '@workspace-graph/database';
@@ -121,9 +120,7 @@ export class LiveWorld implements AsyncDisposable {
     owner: Person,
     ...texts: string[]
   ): Promise<number> {
-    const events = texts.map(
-      (text) => ({ id: randomUUID(), kind: 'assistant_message', payload: { text } }) as ReportedEvent,
-    );
+    const events = texts.map((text) => ({ id: randomUUID(), kind: 'assistant_message', payload: { text } }));
     const input = { session_id: session.id, run_id: session.runId, events: events as never };
     return (await this.call(appendSessionEvents, input, owner.caller)).last_seq;
   }
