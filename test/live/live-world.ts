@@ -36,6 +36,7 @@ import { ScriptedRuns } from '@workspace-graph/service-session/testing';
 import {
   EdgeHttpAdapter,
   EdgeModule,
+  McpModule,
   RestModule,
   serveSockets,
   WsModule,
@@ -159,6 +160,7 @@ export class LiveWorld implements AsyncDisposable {
       imports: [
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: '0' }),
+        McpModule.forRoot({ recordsSessions: true }),
         WsModule.forRoot(options),
         OperationsModule,
         DatabaseModule.forRoot({ url }),

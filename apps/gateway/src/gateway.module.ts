@@ -15,7 +15,7 @@ export class GatewayModule {
       imports: [
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: VERSION, operations }),
-        McpModule.forRoot({ settings: { version: VERSION }, operations }),
+        McpModule.forRoot({ settings: { version: VERSION }, operations, recordsSessions: true }),
         WsModule.forRoot(),
       ],
     };

@@ -43,6 +43,11 @@ export const Caller = z.strictObject({
     .nullable()
     .optional()
     .describe('Distinguishes connections of one credential, so that each has its own projections; null outside MCP.'),
+  session_id: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The session of an agent in whose name the caller works; set by the edge that holds its connection.'),
   home_node_id: z.string().nullable().optional().describe('Home node of the MCP connection, if it names one.'),
 });
 export type Caller = z.infer<typeof Caller>;

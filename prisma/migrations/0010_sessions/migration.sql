@@ -59,8 +59,11 @@ CREATE TABLE session.run (
   instance_id text,
   -- The terminal that started the client of a connection.
   terminal_id text,
+  -- What requests of one agent have in common that keeps no connection.
+  binding text,
   started_at timestamptz(3) NOT NULL DEFAULT now(),
   lease_until timestamptz(3) NOT NULL,
+  last_used_at timestamptz(3) NOT NULL DEFAULT now(),
   ended_at timestamptz(3),
   outcome text CHECK (outcome IN ('completed', 'interrupted', 'suspended', 'closed', 'failed', 'lost')),
   error text,
@@ -69,6 +72,8 @@ CREATE TABLE session.run (
 CREATE INDEX run_session_idx ON session.run (session_id, started_at DESC);
 -- A session has one run at a time.
 CREATE UNIQUE INDEX run_live_idx ON session.run (session_id) WHERE ended_at IS NULL;
+CREATE INDEX run_binding_idx ON session.run (binding, started_at DESC) WHERE binding IS NOT NULL;
+CREATE INDEX run_idle_idx ON session.run (last_used_at) WHERE ended_at IS NULL AND runner = 'mcp';
 CREATE INDEX run_lease_idx ON session.run (lease_until) WHERE ended_at IS NULL;
 
 -- The log. Payloads are kept as they came: nothing looks into them but what reads a log.

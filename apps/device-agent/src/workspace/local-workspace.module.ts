@@ -28,7 +28,7 @@ export class LocalWorkspaceModule {
         EdgeModule.forRoot(options.edge),
         RestModule.forRoot({ version: VERSION }),
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
-        McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS }),
+        McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS, recordsSessions: true }),
         WsModule.forRoot(),
         OperationsModule,
         DatabaseModule.forRoot(options.database),

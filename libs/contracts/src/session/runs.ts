@@ -28,6 +28,12 @@ export const connectSession = command({
     node_id: Id.optional().describe('Home node of a new session.'),
     client: SessionClient,
     instance_id: plainText(200).nullable().default(null),
+    binding: plainText(200)
+      .nullable()
+      .default(null)
+      .describe(
+        'What requests of one agent have in common that keeps no connection: those with the same one, of the same person, belong to one session.',
+      ),
     terminal_id: plainText(200).nullable().default(null).describe('The terminal that started the client.'),
   }),
   output: z.strictObject({
@@ -75,7 +81,14 @@ export const renewRuns = command({
   tier: 'internal',
   idempotent: true,
   doc: 'Keep the runs of a holder alive. Answers which of them have ended, for whatever reason.',
-  input: z.strictObject({ holder: Holder, run_ids: z.array(Id).max(LIMITS.runsPerCall) }),
+  input: z.strictObject({
+    holder: Holder,
+    runs: z
+      .array(
+        z.strictObject({ run_id: Id, idle_ms: z.int().nonnegative().default(0).describe('Since it was last used.') }),
+      )
+      .max(LIMITS.runsPerCall),
+  }),
   output: z.strictObject({ ended: z.array(Id) }),
 });
 

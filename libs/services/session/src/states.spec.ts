@@ -151,7 +151,7 @@ describe('a process is gone', () => {
     );
     const renewed = await world.harness.call(
       renewRuns,
-      { holder: 'there', run_ids: [kept.run_id, lost.run_id] },
+      { holder: 'there', runs: [{ run_id: kept.run_id }, { run_id: lost.run_id }] },
       world.owner,
     );
     expect(renewed).toEqual({ ended: [lost.run_id] });
@@ -161,7 +161,7 @@ describe('a process is gone', () => {
     expect((await world.get(lost.session.id)).suspended?.reason).toBe('server_restart');
     expect((await world.kinds(lost.session.id)).filter((kind) => kind === 'run_ended')).toHaveLength(1);
     expect((await world.get(kept.session.id)).state).toBe('running');
-    const again = await world.harness.call(renewRuns, { holder: 'gone', run_ids: [lost.run_id] }, world.owner);
+    const again = await world.harness.call(renewRuns, { holder: 'gone', runs: [{ run_id: lost.run_id }] }, world.owner);
     expect(again).toEqual({ ended: [lost.run_id] });
   });
 });

@@ -9,6 +9,10 @@ export interface Connection {
   readonly expiresAtMs: number;
   readonly requestId: string;
   readonly traceparent?: string;
+  /** The session that the address of the connection names. */
+  readonly namedSessionId: string | null;
+  /** Whether it is one of a session with a handshake, which lasts between requests. */
+  readonly isConnected: boolean;
   /** What a stream opened by this request watches. */
   readonly watching: readonly WatchedNode[];
 }

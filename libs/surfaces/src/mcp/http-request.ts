@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonContentType } from '@modelcontextprotocol/server';
-import { LIMITS, ReferenceText, readInput, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { Id, LIMITS, ReferenceText, readInput, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { jsonDepth } from '@workspace-graph/domain';
 import { z } from 'zod';
 import { unsupportedMediaType } from '../edge/index.js';
@@ -14,11 +14,18 @@ const SERVER_ERROR = -32000;
 /** Headers of the protocol; the library sees no others, the credential least of all. */
 const PROTOCOL_HEADER = /^(accept|content-type|last-event-id|mcp-.+)$/;
 
-const HomeQuery = z.object({ home_node_id: ReferenceText.optional() });
+const AddressQuery = z.object({ home_node_id: ReferenceText.optional(), session_id: Id.optional() });
 
-/** The home node as the URL names it: an id, a path or a name. @throws ServiceError VALIDATION_FAILED for anything else */
-export function homeNodeOf(query: unknown): string | null {
-  return readInput(HomeQuery, query).home_node_id ?? null;
+/** What the URL of a connection names: the home node, by id, path or name, and the session that goes on with it. */
+export interface Address {
+  readonly home: string | null;
+  readonly sessionId: string | null;
+}
+
+/** @throws ServiceError VALIDATION_FAILED for anything that is no address */
+export function addressOf(query: unknown): Address {
+  const { home_node_id: home = null, session_id: sessionId = null } = readInput(AddressQuery, query);
+  return { home, sessionId };
 }
 
 /** Refuses a client that would not understand the answer. @throws MalformedRequest NOT_ACCEPTABLE */

@@ -1,5 +1,5 @@
 import { isLegacyRequest, preloadSchemas } from '@modelcontextprotocol/server';
-import { ServiceError } from '@workspace-graph/contracts';
+import { type Caller, ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
@@ -9,11 +9,13 @@ import { askForIds } from './ask-for-ids.js';
 import { type Connection, runAs } from './connection.js';
 import { isStream, sendStream, sendWhole } from './delivery.js';
 import { type Exchange, Exchanges } from './exchange.js';
-import { checkAccept, homeNodeOf, protocolRequest, readMessage } from './http-request.js';
+import { type Address, addressOf, checkAccept, protocolRequest, readMessage } from './http-request.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { NodeWatch } from './node-watch.js';
 import type { OperationBus } from './operation-bus.js';
 import type { CreateServer } from './protocol-servers.js';
+import { DROPPED_MS, type SessionRecords } from './records/session-records.js';
+import type { Session } from './session.js';
 import { SessionLane } from './session-lane.js';
 import { StatelessLane } from './stateless-lane.js';
 import type { StreamHub } from './stream-hub.js';
@@ -27,6 +29,8 @@ export interface McpEndpointParts {
   readonly nodes: NodeWatch;
   readonly hub: StreamHub;
   readonly createServer: CreateServer;
+  /** Keeps the records of agents; null where none are kept. */
+  readonly records: SessionRecords | null;
   readonly settings: McpSettings;
   readonly logger: Pick<Logger, 'debug' | 'error'>;
 }
@@ -47,8 +51,9 @@ export class McpEndpoint {
     const options = {
       ...settings,
       report: this.report,
-      ended: (sessionId: string) => {
-        for (const listener of this.endListeners) listener(sessionId);
+      ended: (session: Session) => {
+        for (const listener of this.endListeners) listener(session.id);
+        this.parts.records?.end(session.id, session.endReason).catch(this.report);
       },
     };
     this.legacy = new SessionLane((watching) => createServer(watching), nodes, options);
@@ -69,6 +74,7 @@ export class McpEndpoint {
   async start(): Promise<void> {
     preloadSchemas();
     await this.parts.nodes.start();
+    await this.startRecords();
     const ticker = setInterval(() => this.tick(Date.now()), TICK_MS).unref();
     this.stops.push(
       this.parts.authenticator.onEnded((ended) => this.revoke(ended)),
@@ -82,7 +88,8 @@ export class McpEndpoint {
     for (const stop of this.stops.splice(0)) stop();
     await this.exchanges.quiet(this.parts.settings.drainMs);
     await this.modern.close();
-    await this.legacy.sessions.closeWhere(() => true);
+    await this.legacy.sessions.closeWhere(() => true, 'server_restart');
+    await this.parts.records?.stop();
     this.exchanges.endAll();
     await this.parts.nodes.stop();
   }
@@ -92,7 +99,7 @@ export class McpEndpoint {
     let exchange: Exchange | undefined;
     try {
       exchange = this.exchanges.begin(this.identify(request));
-      exchange.connection = await this.atHome(exchange, homeNodeOf(request.query));
+      exchange.connection = await this.at(exchange, addressOf(request.query));
       const response = await this.serve(exchange, request, reply);
       if (exchange.revoked) throw new ServiceError('UNAUTHENTICATED', 'The credential has ended.');
       await this.deliver(response, exchange, reply);
@@ -119,15 +126,23 @@ export class McpEndpoint {
     const { traceparent } = request.headers;
     const trace = { requestId: request.id, ...(typeof traceparent === 'string' ? { traceparent } : {}) };
     const { caller, expiresAtMs } = admissionOf(request).credential;
-    return { ...trace, expiresAtMs, watching: [], caller: { ...caller, via: 'mcp', home_node_id: null } };
+    return {
+      ...trace,
+      expiresAtMs,
+      watching: [],
+      namedSessionId: null,
+      isConnected: false,
+      caller: { ...caller, via: 'mcp', home_node_id: null },
+    };
   }
 
-  /** The connection with the home node that its URL names. @throws ServiceError of what nothing or several nodes go by */
-  private async atHome({ connection, signal }: Exchange, named: string | null): Promise<Connection> {
-    if (named === null) return connection;
+  /** The connection with the home node and the session that its URL names. @throws ServiceError of what nothing or several nodes go by */
+  private async at({ connection, signal }: Exchange, { home: named, sessionId }: Address): Promise<Connection> {
+    const here = { ...connection, namedSessionId: sessionId };
+    if (named === null) return here;
     const ask = askForIds(this.parts.bus, connection, { signal });
     const home = await nodeIdOf(named, 'home_node_id', ask);
-    return { ...connection, caller: { ...connection.caller, home_node_id: home } };
+    return { ...here, caller: { ...connection.caller, home_node_id: home } };
   }
 
   private async serve(exchange: Exchange, request: FastifyRequest, reply: FastifyReply): Promise<Response> {
@@ -152,21 +167,38 @@ export class McpEndpoint {
     await sendStream(response, reply, exchange.signal).catch(this.report);
   }
 
+  private async startRecords(): Promise<void> {
+    const { records } = this.parts;
+    await records?.start();
+    // Somebody has suspended or closed the session of an agent: its connection ends with it.
+    const stop = records?.onEnded((key) => {
+      this.legacy.sessions.closeWhere((session) => session.id === key).catch(this.report);
+    });
+    if (stop) this.stops.push(stop);
+  }
+
   private revoke(ended: EndedCredential): void {
-    const matches = ({ caller }: Connection) =>
-      caller.user_id === ended.user_id &&
-      (ended.credential_id === null || caller.credential_id === ended.credential_id);
+    const matches = ({ caller }: Connection) => matchesCredential(ended, caller);
     this.exchanges.revokeWhere(matches);
     this.legacy.sessions.closeWhere((session) => matches(session.connection)).catch(this.report);
+    this.parts.records?.endWhere((caller) => matchesCredential(ended, caller)).catch(this.report);
   }
 
   private tick(nowMs: number): void {
     this.exchanges.revokeWhere((connection) => connection.expiresAtMs <= nowMs);
     this.legacy.sessions.closeIdle(nowMs).catch(this.report);
+    for (const { id } of this.legacy.sessions.dropped(nowMs - DROPPED_MS))
+      this.parts.records?.end(id, 'disconnect', true).catch(this.report);
   }
 
   /** Takes what goes wrong behind the client's back. */
   private readonly report = (error: unknown): void => {
     this.parts.logger.debug({ err: error }, 'an MCP connection reported a problem');
   };
+}
+
+function matchesCredential(ended: EndedCredential, caller: Caller): boolean {
+  return (
+    caller.user_id === ended.user_id && (ended.credential_id === null || caller.credential_id === ended.credential_id)
+  );
 }

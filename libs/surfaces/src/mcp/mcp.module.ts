@@ -16,6 +16,7 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { DEFAULT_MCP_SETTINGS, type McpSettings } from './mcp-settings.js';
 import { NodeWatch } from './node-watch.js';
 import { type CreateServer, ProtocolServers } from './protocol-servers.js';
+import { SessionRecords } from './records/session-records.js';
 import { StreamHub } from './stream-hub.js';
 import { ToolTable } from './tool-table.js';
 
@@ -30,6 +31,8 @@ export interface McpModuleOptions {
   readonly unlisted?: readonly Operation[];
   /** Replaces single values of `DEFAULT_MCP_SETTINGS`. */
   readonly settings?: Partial<McpSettings>;
+  /** Whether each agent has a session, which the session service keeps. Default: none has. */
+  readonly recordsSessions?: boolean;
   /** What the endpoint serves. Default: every operation with an MCP binding as a tool, the guides and the nodes as resources. */
   readonly serve?: (hub: StreamHub) => CreateServer;
 }
@@ -41,7 +44,13 @@ export class McpService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly settings: McpSettings;
 
   constructor(
-    @Inject(MCP_OPTIONS) { settings, serve, operations = [...OPERATIONS.values()], unlisted = [] }: McpModuleOptions,
+    @Inject(MCP_OPTIONS) {
+      settings,
+      serve,
+      operations = [...OPERATIONS.values()],
+      unlisted = [],
+      recordsSessions = false,
+    }: McpModuleOptions,
     @Inject(EDGE_PARTS) { bus, logger, metrics }: EdgeParts,
     @Inject(EdgeAuthenticator) authenticator: EdgeAuthenticator,
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
@@ -50,8 +59,18 @@ export class McpService implements OnModuleInit, BeforeApplicationShutdown {
     const nodes = new NodeWatch(bus, this.settings.watchDelayMs);
     const hub = new StreamHub(nodes);
     const tools = new ToolTable(operations, unlisted);
-    const createServer = serve ? serve(hub) : productServers(bus, tools, this.settings.version);
-    this.endpoint = new McpEndpoint({ authenticator, bus, nodes, hub, createServer, settings: this.settings, logger });
+    const records = recordsSessions ? new SessionRecords(bus, logger) : null;
+    const createServer = serve ? serve(hub) : productServers({ bus, tools, version: this.settings.version, records });
+    this.endpoint = new McpEndpoint({
+      authenticator,
+      bus,
+      nodes,
+      hub,
+      createServer,
+      records,
+      settings: this.settings,
+      logger,
+    });
     metrics.watch('mcp_sessions', 'Open MCP sessions.', () => this.counts.sessions);
     metrics.watch('mcp_streams', 'Open MCP streams.', () => this.counts.streams);
   }
@@ -89,7 +108,14 @@ export class McpModule {
   }
 }
 
-function productServers(bus: Bus, tools: ToolTable, version: string): CreateServer {
-  const servers = new ProtocolServers(tools, bus, version);
+interface ProductParts {
+  readonly bus: Bus;
+  readonly tools: ToolTable;
+  readonly version: string;
+  readonly records: SessionRecords | null;
+}
+
+function productServers({ bus, tools, version, records }: ProductParts): CreateServer {
+  const servers = new ProtocolServers(tools, bus, version, records);
   return (watching) => servers.create(watching);
 }

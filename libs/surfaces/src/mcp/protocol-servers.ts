@@ -1,15 +1,16 @@
-import type { McpServer, Server, ServerOptions } from '@modelcontextprotocol/server';
+import type { Implementation, McpServer, Server, ServerOptions } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { Completions } from './completions.js';
-import { currentConnection, type WatchedNode } from './connection.js';
+import { type Connection, currentConnection, type WatchedNode } from './connection.js';
 import { buildGuides } from './guides/guides.js';
 import { instructionsFor } from './instructions.js';
 import type { OperationBus } from './operation-bus.js';
 import { getPrompt, listPrompts } from './prompts.js';
+import type { Agent, SessionRecords } from './records/session-records.js';
 import { Resources } from './resources.js';
 import { ToolCalls } from './tool-calls.js';
 import type { ToolTable } from './tool-table.js';
-import { WordedServer } from './worded-server.js';
+import { type Enter, WordedServer } from './worded-server.js';
 
 /** Keeps what a session of a handshake protocol watches. */
 export interface Watching {
@@ -42,6 +43,7 @@ export class ProtocolServers {
     private readonly table: ToolTable,
     bus: OperationBus,
     private readonly version: string,
+    private readonly records: SessionRecords | null = null,
   ) {
     this.calls = new ToolCalls(table, bus);
     this.resources = new Resources(buildGuides(table), bus);
@@ -58,6 +60,7 @@ export class ProtocolServers {
     const server = new WordedServer(
       { name: 'workspace-graph', title: 'Workspace Graph', version: this.version },
       this.options,
+      this.enter,
     );
     this.serveTools(server);
     this.serveResources(server);
@@ -69,6 +72,13 @@ export class ProtocolServers {
     );
     return server;
   }
+
+  private readonly enter: Enter = async (connection, server) => {
+    const client = server.getClientVersion();
+    if (!this.records || !client) return connection;
+    const session_id = await this.records.use(agentKeyOf(connection, client.name), agentOf(connection, client));
+    return { ...connection, caller: { ...connection.caller, session_id } };
+  };
 
   private serveTools(server: Server): void {
     server.setRequestHandler('tools/list', () => ({
@@ -100,4 +110,23 @@ export class ProtocolServers {
       return {};
     });
   }
+}
+
+const LONGEST = 200;
+
+/** What tells an agent from others: its session with a handshake, or who asks under which name, about what. */
+function agentKeyOf({ caller, isConnected, namedSessionId }: Connection, client: string): string {
+  const key = caller.session_key ?? '';
+  return isConnected ? key : JSON.stringify([key, namedSessionId, client]);
+}
+
+function agentOf({ caller, isConnected, namedSessionId }: Connection, client: Implementation): Agent {
+  const { name, title = null, version } = client;
+  const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed().slice(0, LONGEST).toWellFormed();
+  return {
+    caller,
+    client: { name: plain(name), title: title === null ? null : plain(title), version: plain(version) },
+    sessionId: namedSessionId,
+    isConnected,
+  };
 }

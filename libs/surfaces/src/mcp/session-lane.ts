@@ -12,8 +12,8 @@ import { SessionStore } from './session-store.js';
 export interface SessionLaneOptions extends SessionOptions {
   readonly maxSessions: number;
   readonly idleMs: number;
-  /** Told the id of each session that has ended. */
-  readonly ended: (sessionId: string) => void;
+  /** Told each session that has ended. */
+  readonly ended: (session: Session) => void;
 }
 
 /** Serves the protocols with a handshake: POST, GET and DELETE within a session that `Mcp-Session-Id` names. */
@@ -44,7 +44,7 @@ export class SessionLane {
     const session = new Session(exchange.connection, this.options, this.nodes);
     await session.connect(this.createServer(session), () => {
       this.sessions.remove(session);
-      this.options.ended(session.id);
+      this.options.ended(session);
     });
     const response = await handleWithin(session, exchange, request, message);
     // Nobody knows the id of a session whose handshake failed or whose client has left.
@@ -60,7 +60,7 @@ function handleWithin(
   request: Request,
   message: unknown,
 ): Promise<Response> {
-  const within = withinSession(connection, session.id);
+  const within = { ...withinSession(connection, session.id), isConnected: true };
   return runAs(within, () => session.handle(within, request, message));
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '@workspace-graph/contracts';
+import { ServiceError, type SuspendReason } from '@workspace-graph/contracts';
 import type { Session } from './session.js';
 
 /** The open sessions, within a bound. Each holder's are kept in the order of their last use. */
@@ -60,14 +60,24 @@ export class SessionStore {
   /** Closes what was idle for too long. */
   async closeIdle(nowMs: number): Promise<void> {
     const idle = this.all().filter((session) => !session.busy && nowMs - session.lastUsedMs >= this.idleMs);
-    await closeAll(idle);
+    await closeAll(idle, 'idle');
   }
 
-  async closeWhere(matches: (session: Session) => boolean): Promise<void> {
-    await closeAll(this.all().filter(matches));
+  async closeWhere(matches: (session: Session) => boolean, reason: SuspendReason = 'disconnect'): Promise<void> {
+    await closeAll(this.all().filter(matches), reason);
+  }
+
+  /** Those whose client has been gone since before that time. */
+  dropped(sinceMs: number): readonly Session[] {
+    return this.all().filter((session) => session.isDropped(sinceMs));
   }
 }
 
-async function closeAll(sessions: readonly Session[]): Promise<void> {
-  await Promise.all(sessions.map((session) => session.close()));
+async function closeAll(sessions: readonly Session[], reason: SuspendReason): Promise<void> {
+  await Promise.all(
+    sessions.map((session) => {
+      session.endReason = reason;
+      return session.close();
+    }),
+  );
 }

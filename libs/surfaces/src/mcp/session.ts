@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { McpServer, ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
-import type { Scope } from '@workspace-graph/contracts';
+import type { Scope, SuspendReason } from '@workspace-graph/contracts';
 import { type Connection, holderOf, type WatchedNode } from './connection.js';
 import type { NodeWatch, Watcher } from './node-watch.js';
 import type { Watching } from './protocol-servers.js';
@@ -22,6 +22,10 @@ export class Session implements Watching, Watcher {
   readonly id = randomUUID();
   readonly holder: string;
   lastUsedMs = Date.now();
+  /** Why it ends, once it does. */
+  endReason: SuspendReason = 'disconnect';
+  /** Whether its client has ever listened. */
+  private hasListened = false;
   private readonly transport: SessionTransport;
   private readonly watched = new Map<string, () => void>();
   private server: Server | undefined;
@@ -51,6 +55,11 @@ export class Session implements Watching, Watcher {
     return this.streams > 0 || this.transport.busy;
   }
 
+  /** Whether its client, which listened, has been gone since before that time. */
+  isDropped(sinceMs: number): boolean {
+    return this.hasListened && !this.busy && this.lastUsedMs < sinceMs;
+  }
+
   get listening(): boolean {
     return this.streams > 0;
   }
@@ -78,6 +87,7 @@ export class Session implements Watching, Watcher {
    */
   keepOpen(): () => void {
     this.streams += 1;
+    this.hasListened = true;
     this.nodes.lookAgain(this.watched.keys());
     return () => {
       this.streams -= 1;

@@ -1,22 +1,44 @@
-import { Server, type ServerContext } from '@modelcontextprotocol/server';
-import { currentConnection } from './connection.js';
+import { Server, type ServerContext, type ServerOptions } from '@modelcontextprotocol/server';
+import { type Connection, currentConnection, runAs } from './connection.js';
 import { protocolError } from './protocol-errors.js';
 import { checkParams } from './request-params.js';
 
 type Handler = Parameters<Server['_wrapHandler']>[1];
+type Identity = ConstructorParameters<typeof Server>[0];
 
-/** The library's server, which tells in words what is wrong with the parameters of a request. */
+/** What a client asks before it is an agent at work. */
+const PROBES = new Set(['initialize', 'ping', 'server/discover']);
+
+/** Records the agent behind a connection, and answers the connection as one of its session. */
+export type Enter = (connection: Connection, server: Server) => Promise<Connection>;
+
+/**
+ * The library's server, which tells in words what is wrong with the parameters of a request, and carries out each request
+ * in the session of its agent: from the end of the handshake, or from the first request that says who asks.
+ */
 export class WordedServer extends Server {
+  constructor(
+    identity: Identity,
+    options: ServerOptions,
+    private readonly enter: Enter,
+  ) {
+    super(identity, options);
+    // Should this fail, the next request says so.
+    this.oninitialized = () => void this.enter(currentConnection(), this).catch(() => undefined);
+  }
+
   // Runs before the library looks at a request itself; it would answer what its validator says, as a failure of the server.
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const serve = super._wrapHandler(method, handler);
     return async (request, ctx: ServerContext) => {
+      const connection = currentConnection();
       try {
         checkParams(method, request.params);
+        const within = PROBES.has(method) ? connection : await this.enter(connection, this);
+        return await runAs(within, () => serve(request, ctx));
       } catch (error) {
-        throw protocolError(error, currentConnection().requestId);
+        throw protocolError(error, connection.requestId);
       }
-      return serve(request, ctx);
     };
   }
 }

@@ -17,11 +17,12 @@ export interface NewRun {
   readonly runner: string;
   readonly instanceId: string | null;
   readonly terminalId?: string | null;
+  readonly binding?: string | null;
 }
 
 /** Begins a run of a locked session that has none; answers its event. */
 export async function beginRun(tx: Transaction, run: NewRun): Promise<NewEvent> {
-  const { id, sessionId, holder, mode, runner, instanceId, terminalId = null } = run;
-  await tx.execute(INSERT_RUN, [id, sessionId, holder, mode, runner, instanceId, terminalId, LEASE_SECONDS]);
+  const { id, sessionId, holder, mode, runner, instanceId, terminalId = null, binding = null } = run;
+  await tx.execute(INSERT_RUN, [id, sessionId, holder, mode, runner, instanceId, terminalId, LEASE_SECONDS, binding]);
   return { kind: 'run_started', payload: { run_id: id, runner, instance_id: instanceId, mode } };
 }

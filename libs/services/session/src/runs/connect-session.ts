@@ -8,14 +8,28 @@ import { SET_STATE } from '../shared/change.statements.js';
 import { conflict, lockOwnSession, OWNER, readSession, refusal } from '../shared/locked-session.js';
 import { aboutOf, emitChanged } from '../shared/session-changes.js';
 import { beginRun, CONNECTED } from './begin-run.js';
-import { HOME_NODE, INSERT_SESSION, SEED_SCOPE, SET_CLIENT } from './run.statements.js';
+import { BOUND_SESSION, HOME_NODE, INSERT_SESSION, LOCK_BINDING, SEED_SCOPE, SET_CLIENT } from './run.statements.js';
 
 type Input = ParsedInputOf<typeof connectSession>;
 type Output = OutputOf<typeof connectSession>;
 
 /** Records a connected agent: a session is born, or goes on. */
-export function connect(tx: Transaction, input: Input): Promise<Output> {
-  return input.session_id === undefined ? open(tx, input) : attach(tx, input, input.session_id);
+export async function connect(tx: Transaction, input: Input): Promise<Output> {
+  if (input.session_id !== undefined) return attach(tx, input, input.session_id);
+  if (input.binding === null) return open(tx, input);
+  await tx.execute(LOCK_BINDING, [input.binding]);
+  const bound = await tx.row<{ id: string; run_id: string | null }>(BOUND_SESSION, [
+    input.binding,
+    tx.context.caller.user_id,
+  ]);
+  if (!bound) return open(tx, input);
+  return bound.run_id === null ? attach(tx, input, bound.id) : join(tx, bound.id, bound.run_id);
+}
+
+/** Another process holds the run already; both renew it. */
+async function join(tx: Transaction, sessionId: string, runId: string): Promise<Output> {
+  await lockOwnSession(tx, sessionId);
+  return answer(tx, sessionId, runId);
 }
 
 /** What a session begins with, whoever starts it. */
@@ -96,8 +110,8 @@ function begin(
   sessionId: string,
   mode: 'fresh' | 'conversation' | 'handoff',
 ): Promise<NewEvent> {
-  const { run_id: id, holder, instance_id: instanceId, terminal_id: terminalId } = input;
-  return beginRun(tx, { id, sessionId, holder, mode, runner: CONNECTED, instanceId, terminalId });
+  const { run_id: id, holder, instance_id: instanceId, terminal_id: terminalId, binding } = input;
+  return beginRun(tx, { id, sessionId, holder, mode, runner: CONNECTED, instanceId, terminalId, binding });
 }
 
 async function answer(tx: Transaction, sessionId: string, runId: string | null): Promise<Output> {

@@ -34,8 +34,9 @@ export class RunHandlers {
 
   /** A lease is no change of a session: renewed by the next call, it needs no record of this one. */
   @Handles(renewRuns)
-  async renew({ holder, run_ids }: ParsedInputOf<typeof renewRuns>): Promise<RawJson> {
-    const renewed = await this.database.json(RENEW_RUNS, [holder, run_ids, LEASE_SECONDS]);
+  async renew({ holder, runs }: ParsedInputOf<typeof renewRuns>): Promise<RawJson> {
+    const [ids, idle] = [runs.map(({ run_id }) => run_id), runs.map(({ idle_ms }) => idle_ms)];
+    const renewed = await this.database.json(RENEW_RUNS, [holder, ids, LEASE_SECONDS, idle]);
     if (!renewed) throw new Error('Leases are answered in one row');
     return renewed;
   }

@@ -13,14 +13,14 @@ export const INSERT_SESSION = statement(
 
 /**
  * Begins a run of a session whose row is locked. $1 run, $2 session, $3 holder, $4 mode, $5 runner, $6 instance,
- * $7 terminal, $8 seconds of its lease.
+ * $7 terminal, $8 seconds of its lease, $9 binding.
  */
 export const INSERT_RUN = statement(
   'session.insert_run',
   `
   WITH begun AS (
-    INSERT INTO session.run (id, session_id, holder, mode, runner, instance_id, terminal_id, lease_until)
-    VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, now() + $8::int * interval '1 second')
+    INSERT INTO session.run (id, session_id, holder, mode, runner, instance_id, terminal_id, lease_until, binding)
+    VALUES ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, now() + $8::int * interval '1 second', $9::text)
   )
   UPDATE session.session SET live_run_id = $1::uuid WHERE id = $2::uuid`,
 );
@@ -41,14 +41,37 @@ export const SEED_SCOPE = statement(
   ON CONFLICT (session_id, node_id) DO NOTHING`,
 );
 
-/** Renews the leases of a holder. $1 holder, $2 runs, $3 seconds. Answers those that have ended. */
+/**
+ * Renews the leases of a holder; those of agents without a connection are anybody's to renew. $1 holder, $2 runs, $3 seconds,
+ * $4 milliseconds since each was used. Answers those that have ended.
+ */
 export const RENEW_RUNS = statement(
   'session.renew_runs',
   `
-  WITH renewed AS (
-    UPDATE session.run r SET lease_until = now() + $3::int * interval '1 second'
-    WHERE r.id = ANY ($2::uuid[]) AND r.holder = $1::text AND r.ended_at IS NULL RETURNING r.id
+  WITH asked AS MATERIALIZED (
+    SELECT w.id, now() - w.idle_ms * interval '1 millisecond' AS used_at, w.place
+    FROM unnest($2::uuid[], $4::int[]) WITH ORDINALITY AS w(id, idle_ms, place)
+  ), renewed AS (
+    UPDATE session.run r SET lease_until = now() + $3::int * interval '1 second', last_used_at = greatest(r.last_used_at, w.used_at)
+    FROM asked w WHERE r.id = w.id AND (r.holder = $1::text OR r.binding IS NOT NULL) AND r.ended_at IS NULL RETURNING r.id
   )
   SELECT json_build_object('ended', coalesce(json_agg(w.id ORDER BY w.place), '[]'))::text AS json
-  FROM unnest($2::uuid[]) WITH ORDINALITY AS w(id, place) WHERE NOT EXISTS (SELECT FROM renewed d WHERE d.id = w.id)`,
+  FROM asked w WHERE NOT EXISTS (SELECT FROM renewed d WHERE d.id = w.id)`,
+);
+
+/** Those who bind the same agent at the same moment take turns. $1 binding. */
+export const LOCK_BINDING = statement('session.lock_binding', `SELECT pg_advisory_xact_lock(7310, hashtext($1::text))`);
+
+/**
+ * The session that an agent without a connection last worked on, where it goes on or can: running with its run, or suspended
+ * by itself less than a day ago. $1 binding, $2 owner.
+ */
+export const BOUND_SESSION = statement(
+  'session.bound',
+  `
+  SELECT s.id::text AS id, CASE WHEN r.ended_at IS NULL THEN r.id::text END AS run_id
+  FROM session.run r JOIN session.session s ON s.id = r.session_id
+  WHERE r.binding = $1::text AND s.owner_id = $2::uuid AND (r.ended_at IS NULL OR s.state = 'suspended'
+    AND s.suspend_reason IN ('disconnect', 'idle', 'server_restart') AND s.suspended_at > now() - interval '1 day')
+  ORDER BY r.started_at DESC LIMIT 1`,
 );

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Decision } from '@workspace-graph/contracts';
-import { Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
+import { Database, runCommand, type Statement, systemContext, type Transaction } from '@workspace-graph/database';
 import { transition } from '@workspace-graph/domain';
 import { DrivenRuns } from '../driving/driven-runs.js';
 import { LOCK_QUESTION, type QuestionRow } from '../driving/question.statements.js';
@@ -10,11 +10,25 @@ import { append } from '../log/append.js';
 import { SESSION_RUNS, type SessionRuns } from '../runs/session-runs.js';
 import { SET_STATE } from '../shared/change.statements.js';
 import { lockAnySession, SERVER } from '../shared/locked-session.js';
-import { emitChanged, suspend } from '../shared/session-changes.js';
-import { EXPIRED_RUNS, IS_EXPIRED, OLD_SESSIONS, OVERDUE_QUESTIONS, RUNS_OF_OTHERS } from './sweep.statements.js';
+import { emitChanged, type Suspension, suspend } from '../shared/session-changes.js';
+import {
+  EXPIRED_RUNS,
+  IDLE_RUNS,
+  IS_EXPIRED,
+  IS_IDLE,
+  OLD_SESSIONS,
+  OVERDUE_QUESTIONS,
+  RUNS_OF_OTHERS,
+} from './sweep.statements.js';
 
 /** Of each kind in one sweep; the next one goes on. */
 const MOST = 200;
+
+/** A connected agent that has done nothing for so long is not there. */
+const IDLE_MINUTES = 30;
+
+const RESTARTED: Suspension = { reason: 'server_restart', outcome: 'lost', by: SERVER, canContinue: false };
+const IDLE: Suspension = { reason: 'idle', outcome: 'suspended', by: SERVER, canContinue: true };
 
 interface RunOfSession extends Record<string, unknown> {
   readonly session_id: string;
@@ -38,7 +52,8 @@ export class SessionSweeps {
 
   /** One round. Answers how many sessions it changed. */
   async sweep({ archiveAfterDays }: { readonly archiveAfterDays: number }): Promise<number> {
-    return (await this.suspendExpired()) + (await this.answerOverdue()) + (await this.archiveOld(archiveAfterDays));
+    const suspended = (await this.suspendExpired()) + (await this.suspendIdle());
+    return suspended + (await this.answerOverdue()) + (await this.archiveOld(archiveAfterDays));
   }
 
   /** Suspends what ran in an earlier life of a process that is the only one. `holders` are those of its present life. */
@@ -46,25 +61,31 @@ export class SessionSweeps {
     let count = 0;
     for (;;) {
       const runs = await this.database.rows<RunOfSession>(RUNS_OF_OTHERS, [holders, MOST]);
-      for (const run of runs) if (await this.suspendLost(run, () => Promise.resolve(true))) count += 1;
+      count += await this.countOf(runs, (run) => this.suspendRun(run, RESTARTED, () => Promise.resolve(true)));
       if (runs.length < MOST) return count;
     }
   }
 
   private async suspendExpired(): Promise<number> {
     const runs = await this.database.rows<RunOfSession>(EXPIRED_RUNS, [MOST]);
-    const isExpired = async (tx: Transaction, runId: string): Promise<boolean> =>
-      (await tx.row<{ expired: boolean }>(IS_EXPIRED, [runId]))?.expired ?? false;
-    return this.countOf(runs, (run) => this.suspendLost(run, isExpired));
+    return this.countOf(runs, (run) => this.suspendRun(run, RESTARTED, (tx) => isSo(tx, IS_EXPIRED, [run.run_id])));
   }
 
-  private suspendLost(
+  private async suspendIdle(): Promise<number> {
+    const runs = await this.database.rows<RunOfSession>(IDLE_RUNS, [IDLE_MINUTES, MOST]);
+    return this.countOf(runs, (run) =>
+      this.suspendRun(run, IDLE, (tx) => isSo(tx, IS_IDLE, [run.run_id, IDLE_MINUTES])),
+    );
+  }
+
+  private suspendRun(
     { session_id, run_id }: RunOfSession,
-    isLost: (tx: Transaction, runId: string) => Promise<boolean>,
+    suspension: Suspension,
+    isDue: (tx: Transaction) => Promise<boolean>,
   ): Promise<boolean> {
     return this.change('suspend_lost_session', session_id, async (tx, session) => {
-      if (session.live_run_id !== run_id || !(await isLost(tx, run_id))) return false;
-      await suspend(tx, session, { reason: 'server_restart', outcome: 'lost', by: SERVER, canContinue: false });
+      if (session.live_run_id !== run_id || !(await isDue(tx))) return false;
+      await suspend(tx, session, suspension);
       return true;
     });
   }
@@ -126,4 +147,8 @@ export class SessionSweeps {
     for (const item of items) if (await work(item)) count += 1;
     return count;
   }
+}
+
+async function isSo(tx: Transaction, sql: Statement, values: readonly unknown[]): Promise<boolean> {
+  return (await tx.row<{ expired: boolean }>(sql, values))?.expired ?? false;
 }

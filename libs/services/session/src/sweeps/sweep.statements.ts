@@ -37,3 +37,17 @@ export const OLD_SESSIONS = statement(
   SELECT s.id::text AS session_id FROM session.session s
   WHERE s.state = 'closed' AND s.last_activity_at < now() - $1::int * interval '1 day' ORDER BY s.last_activity_at LIMIT $2::int`,
 );
+
+/** Connected agents that have done nothing for so long. $1 minutes, $2 most. */
+export const IDLE_RUNS = statement(
+  'session.idle_runs',
+  `
+  SELECT r.session_id::text AS session_id, r.id::text AS run_id FROM session.run r
+  WHERE r.ended_at IS NULL AND r.runner = 'mcp' AND r.last_used_at < now() - $1::int * interval '1 minute' ORDER BY r.last_used_at LIMIT $2::int`,
+);
+
+/** Whether a run is idle, once its session is locked. $1 run, $2 minutes. */
+export const IS_IDLE = statement(
+  'session.is_idle',
+  `SELECT r.last_used_at < now() - $2::int * interval '1 minute' AS expired FROM session.run r WHERE r.id = $1::uuid AND r.ended_at IS NULL`,
+);

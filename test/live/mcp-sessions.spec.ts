@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import {
+  closeSession,
+  getSession,
+  listNodeSessions,
+  listSessions,
+  revokeToken,
+  type Session,
+  suspendSession,
+} from '@workspace-graph/contracts';
+import { SessionSweeps } from '@workspace-graph/service-session';
+import { LiveWorld, type Person } from './live-world.js';
+
+const ERAS = [
+  ['with a handshake', 'legacy'],
+  ['without one', 'auto'],
+] as const satisfies (readonly [string, VersionNegotiationMode])[];
+
+let world: LiveWorld;
+let owner: Person;
+beforeAll(async () => {
+  world = await LiveWorld.start();
+});
+beforeEach(async () => {
+  owner = await world.person(`Olga ${Math.random()}`, 'write');
+});
+afterEach(() => Promise.allSettled(agents.splice(0).map(({ client }) => client.close())));
+afterAll(() => world[Symbol.asyncDispose]());
+
+interface Agent {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+}
+
+const agents: Agent[] = [];
+
+/** A real client of the protocol. */
+async function agent(mode: VersionNegotiationMode, query = '', name = 'spec-agent'): Promise<Agent> {
+  const client = new Client({ name, title: 'Spec Agent', version: '1.2.3' }, { versionNegotiation: { mode } });
+  const requestInit = { headers: { authorization: `Bearer ${owner.token}` } };
+  const transport = new StreamableHTTPClientTransport(new URL(`${world.url}/mcp${query}`), { requestInit });
+  await client.connect(transport);
+  const made = { client, transport };
+  agents.push(made);
+  return made;
+}
+
+const sessions = async (): Promise<Session[]> =>
+  (await world.call(listSessions, { own: true, state: ['running', 'suspended', 'closed'] }, owner.caller)).items;
+
+async function eventually<T>(look: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  const deadlineMs = Date.now() + 60_000;
+  for (;;) {
+    const value = await look();
+    if (isSo(value)) return value;
+    if (Date.now() > deadlineMs) throw new Error(`It did not come true: ${JSON.stringify(value)}`);
+    await sleep(20);
+  }
+}
+
+const whoami = { name: 'svc_whoami', arguments: {} };
+
+describe.each(ERAS)('an agent %s', (_words, mode) => {
+  it('has one session from its first words on, with its client as it names itself and its home node [sessions.create.after-handshake, sessions.create.modern-era, sessions.record.cli-from-handshake, mcp.session.home-node]', async () => {
+    const node = await world.node('Home');
+    const { client } = await agent(mode, `?home_node_id=${node.id}`);
+    await client.callTool(whoami);
+    await Promise.all([client.listTools(), client.callTool(whoami), client.listTools()]);
+    const [session, ...more] = await sessions();
+    expect(more).toEqual([]);
+    expect(session).toMatchObject({
+      state: 'running',
+      is_live: true,
+      origin: 'connection',
+      node: { id: node.id },
+      client: { name: 'spec-agent', title: 'Spec Agent', version: '1.2.3' },
+    });
+    const { items } = await world.call(listNodeSessions, { node_id: node.id }, owner.caller);
+    expect(items.map(({ id }) => id)).toEqual([session?.id]);
+  });
+
+  it('has a session of its own beside other agents of the same person', async () => {
+    const both = await Promise.all([agent(mode, '', 'first'), agent(mode, '', 'second')]);
+    for (const { client } of both) await client.callTool(whoami);
+    expect((await sessions()).map(({ client }) => client?.name).toSorted()).toEqual(['first', 'second']);
+  });
+
+  it('goes on with the session that its address names, and is refused one that is closed', async () => {
+    const { client } = await agent(mode);
+    await client.callTool(whoami);
+    const [{ id } = { id: '' }] = await sessions();
+    await world.call(suspendSession, { session_id: id }, owner.caller);
+    const again = await agent(mode, `?session_id=${id}`, 'other-agent');
+    await again.client.callTool(whoami);
+    const resumed = await world.call(getSession, { session_id: id }, owner.caller);
+    expect(resumed).toMatchObject({ state: 'running', is_live: true, client: { name: 'other-agent' } });
+    await world.call(closeSession, { session_id: id }, owner.caller);
+    const refused = agent(mode, `?session_id=${id}`, 'third-agent').then((third) => third.client.callTool(whoami));
+    await expect(refused).rejects.toThrow(/closed/);
+  });
+
+  it('whose session somebody has suspended begins a new one', async () => {
+    const first = await agent(mode);
+    await first.client.callTool(whoami);
+    const [{ id } = { id: '' }] = await sessions();
+    await world.call(suspendSession, { session_id: id }, owner.caller);
+    // The edge hears of it, and forgets the run.
+    const second = await eventually(
+      async () => {
+        const { client } = await agent(mode);
+        await client.callTool(whoami);
+        return sessions();
+      },
+      (found) => found.some((session) => session.id !== id && session.is_live),
+    );
+    expect(second.find((session) => session.id === id)).toMatchObject({ state: 'suspended' });
+  });
+
+  it('is suspended with the end of its credential', async () => {
+    const { client } = await agent(mode);
+    await client.callTool(whoami);
+    await world.call(revokeToken, { token_id: owner.tokenId }, world.admin.caller);
+    const [session] = await eventually(sessions, ([first]) => first?.state === 'suspended');
+    expect(session).toMatchObject({ suspended: { reason: 'disconnect', by_server: true } });
+  });
+});
+
+describe('an agent with a handshake', () => {
+  it('that ends its session is suspended: disconnect [sessions.suspend.on-disconnect]', async () => {
+    const { client, transport } = await agent('legacy');
+    await client.callTool(whoami);
+    await transport.terminateSession();
+    const [session] = await eventually(sessions, ([first]) => first?.state === 'suspended');
+    expect(session).toMatchObject({ suspended: { reason: 'disconnect' }, can_continue: true });
+  });
+
+  it('that has done nothing but the handshake has its session', async () => {
+    await agent('legacy');
+    expect(await eventually(sessions, (found) => found.length > 0)).toHaveLength(1);
+  });
+});
+
+describe('an agent without one', () => {
+  it('that does nothing for half an hour is suspended: idle, and goes on with the same session afterwards [sessions.suspend.on-idle, limits.idle-30-minutes]', async () => {
+    const { client } = await agent('auto');
+    await client.callTool(whoami);
+    const [{ id } = { id: '' }] = await sessions();
+    const sweeps = world.app.get(SessionSweeps);
+    const age = (minutes: number) =>
+      world.database.pool.query(
+        `UPDATE session.run SET last_used_at = now() - $2 * interval '1 minute' WHERE session_id = $1`,
+        [id, minutes],
+      );
+    await age(29.9);
+    await sweeps.sweep({ archiveAfterDays: 30 });
+    expect((await world.call(getSession, { session_id: id }, owner.caller)).state).toBe('running');
+    await age(30.1);
+    await sweeps.sweep({ archiveAfterDays: 30 });
+    expect(await world.call(getSession, { session_id: id }, owner.caller)).toMatchObject({
+      state: 'suspended',
+      suspended: { reason: 'idle', by_server: true },
+    });
+    await eventually(
+      async () => {
+        await client.callTool(whoami);
+        return world.call(getSession, { session_id: id }, owner.caller);
+      },
+      ({ state }) => state === 'running',
+    );
+    expect(await sessions()).toHaveLength(1);
+  });
+});
+
+describe('nothing is left of', () => {
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${world.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${owner.token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'probe', version: '1' } },
+  };
+
+  it('a handshake that is not completed, a first request of another kind, and one without a credential [sessions.create.no-row-for-probe]', async () => {
+    expect((await post(initialize)).status).toBe(200);
+    expect((await post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })).status).toBe(400);
+    expect((await post({ ...initialize, params: {} })).status).toBe(400);
+    expect((await post(initialize, { authorization: 'Bearer svc_pat_0123456789012345678901234567890' })).status).toBe(
+      401,
+    );
+    expect(await sessions()).toEqual([]);
+  });
+
+  it('a client of the newest protocol that only looks what the server is', async () => {
+    const { client } = await agent('auto');
+    await client.close();
+    expect(await sessions()).toEqual([]);
+  });
+});
