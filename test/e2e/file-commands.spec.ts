@@ -4,7 +4,7 @@ import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const NODE = 'Second oven';
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ onDisk: true });
 let mirror = '';
 
 beforeAll(async () => {

@@ -2,9 +2,10 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from '@workspace-graph/client';
 import type { InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
+import { memoryFolder } from '@workspace-graph/testing';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const SVC = join(ROOT, 'apps/device-agent/bin/svc.mjs');
@@ -27,6 +28,8 @@ export interface RunAs {
 export interface FolderOptions {
   /** Default: a new folder among the temporary ones. */
   readonly root?: string;
+  /** The new folder lies on a disk, for what is about files and crashes. Default: in memory, where the system has such a folder. */
+  readonly onDisk?: boolean;
   /** Default: the user of the test run. */
   readonly user?: RunAs;
   /** What comes before the command, such as a program that changes its surroundings. */
@@ -39,13 +42,17 @@ export class WorkspaceFolder implements AsyncDisposable {
   private running: RunningWorkspace[] = [];
 
   constructor(private readonly options: FolderOptions = {}) {
-    this.root = options.root ?? mkdtempSync(join(tmpdir(), 'workspace-e2e-'));
+    const base = (options.onDisk ? undefined : memoryFolder()) ?? tmpdir();
+    this.root = options.root ?? mkdtempSync(join(base, 'workspace-e2e-'));
   }
 
   /** Environment of this person: nothing of the test run's own but what makes Node start sooner. */
   environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    return { PATH, NODE_COMPILE_CACHE, HOME: this.root, SVC_WORKSPACE_ROOT: this.root, SVC_PORT: '0', ...extra };
+    // Root's database goes where the folder is.
+    const TMPDIR = this.options.root === undefined ? dirname(this.root) : process.env['TMPDIR'];
+    const places = { TMPDIR, HOME: this.root, SVC_WORKSPACE_ROOT: this.root };
+    return { PATH, NODE_COMPILE_CACHE, ...places, SVC_PORT: '0', ...extra };
   }
 
   /** Starts `svc` as the person whose folder this is. */

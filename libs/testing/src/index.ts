@@ -29,3 +29,4 @@ export { type RedisOptions, type RedisServer, startRedis } from './servers/redis
 export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';
 export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';
 export { SmallDisk } from './small-disk.js';
+export { memoryFolder } from './temp.js';

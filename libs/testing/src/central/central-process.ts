@@ -83,11 +83,13 @@ export class CentralProcess {
   }
 }
 
+const KEPT_VARIABLES = ['PATH', 'SVC_TEST_RUN', 'NODE_COMPILE_CACHE'];
+
 /**
- * Nothing of the caller's environment but what finds programs and what marks a test run: a variable that the compose
- * file forgets must be missing.
+ * Nothing of the caller's environment but what finds programs, marks a test run and makes Node start sooner: a variable
+ * that the compose file forgets must be missing.
  */
 function environmentOf(declared: Readonly<Record<string, string>>): Record<string, string> {
-  const run = process.env['SVC_TEST_RUN'];
-  return { PATH: process.env['PATH'] ?? '', ...(run ? { SVC_TEST_RUN: run } : {}), ...declared };
+  const kept = KEPT_VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]] as const] : []));
+  return { ...Object.fromEntries(kept), ...declared };
 }

@@ -136,7 +136,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const given = process.env['SVC_TEST_DATABASE_URL'];
   if (given !== undefined && options.own !== true && options.durable !== true)
     return externalServer(given, 'PostgreSQL');
-  const folder = makeFolder();
+  const folder = makeFolder({ onDisk: options.durable === true });
   try {
     const programs = findPostgresPrograms(folder, options.major);
     if (programs !== undefined)

@@ -1,10 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { descendantsOf, expectNoOrphans, freePort, isRunning, startNats, startPostgres, startRedis } from '../index.js';
+import {
+  descendantsOf,
+  expectNoOrphans,
+  freePort,
+  isRunning,
+  memoryFolder,
+  startNats,
+  startPostgres,
+  startRedis,
+} from '../index.js';
 import { startHolder } from './holder.fixture.js';
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -30,11 +39,13 @@ function firstLine(port: number, send = ''): Promise<string> {
 
 /** Folders of this process alone: other specs run beside this one. */
 function runFolders(): string[] {
-  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('workspace-graph-test-'));
+  const bases = [...new Set([tmpdir(), memoryFolder() ?? tmpdir()])];
+  const folders = bases.flatMap((base) => readdirSync(base).map((name) => join(base, name)));
   return folders.filter(
-    (name) =>
-      existsSync(join(tmpdir(), name, 'data')) &&
-      readFileSync(join(tmpdir(), name, 'owner'), 'utf8') === String(process.pid),
+    (folder) =>
+      basename(folder).startsWith('workspace-graph-test-') &&
+      existsSync(join(folder, 'data')) &&
+      readFileSync(join(folder, 'owner'), 'utf8') === String(process.pid),
   );
 }
 
