@@ -198,7 +198,7 @@ describe.each([
     await until(
       'each process is ready again',
       async () => (await readiness()).every((status) => status === 200),
-      10_000,
+      30_000,
     );
     const readyMs = performance.now();
     const doneBefore = load.done;

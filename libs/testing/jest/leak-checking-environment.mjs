@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
+import { compileOnce } from './compile-once.mjs';
 import { importSource } from './import-source.mjs';
 
 const graceMs = 1500;
+
+compileOnce();
 
 /** How many of each kind of thing keep this process from ending: sockets, servers, timers, watchers, child processes. */
 function openHandles() {
