@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import {
@@ -50,6 +50,25 @@ function runFolders(): string[] {
 }
 
 describe('a private PostgreSQL', () => {
+  it('has its data in memory where there is room, and on a disk when it syncs or nobody wants memory', async () => {
+    const inMemory = async (options: { durable?: boolean }): Promise<boolean> => {
+      const server = await startPostgres({ own: true, ...options });
+      const [folder = ''] = runFolders();
+      await server.stop();
+      return folder !== '' && dirname(folder) === memoryFolder();
+    };
+    expect(await inMemory({})).toBe(memoryFolder() !== undefined);
+    expect(await inMemory({ durable: true })).toBe(false);
+    const { SVC_TEST_MEMORY_FOLDER: given } = process.env;
+    process.env['SVC_TEST_MEMORY_FOLDER'] = '';
+    try {
+      expect([memoryFolder(), await inMemory({})]).toEqual([undefined, false]);
+    } finally {
+      if (given === undefined) delete process.env['SVC_TEST_MEMORY_FOLDER'];
+      else process.env['SVC_TEST_MEMORY_FOLDER'] = given;
+    }
+  });
+
   it('answers on a free port and takes its folder along when it stops', async () => {
     const server = await startPostgres({ own: true });
     expect(runFolders()).toHaveLength(1);
