@@ -7,10 +7,19 @@ import { FileModule, NoRemotesModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { SessionModule } from '@workspace-graph/service-session';
-import { EdgeModule, type EdgeParts, FilesModule, McpModule, RestModule, WsModule } from '@workspace-graph/surfaces';
+import {
+  EdgeModule,
+  type EdgeParts,
+  FilesModule,
+  McpModule,
+  RestModule,
+  WsModule,
+  type WsModuleOptions,
+} from '@workspace-graph/surfaces';
 import { VERSION } from '../version.js';
 
 export interface LocalWorkspaceOptions {
+  readonly live?: Pick<WsModuleOptions, 'webviewProof'>;
   readonly edge: EdgeParts;
   readonly database: DatabaseOptions;
   readonly device: DeviceOptions;
@@ -29,7 +38,7 @@ export class LocalWorkspaceModule {
         RestModule.forRoot({ version: VERSION }),
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
         McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS, recordsSessions: true }),
-        WsModule.forRoot(),
+        WsModule.forRoot(options.live),
         OperationsModule,
         DatabaseModule.forRoot(options.database),
         GraphModule,

@@ -134,6 +134,7 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
       edge: { ...process, settings, bus: surfaceBus },
       database: { ...databaseOptions(process, database.url), unavailable: () => noDatabase(database.problem) },
       device: { settings: device, bus, logger },
+      ...(config.SVC_WEBVIEW_PROOF ? { live: { webviewProof: config.SVC_WEBVIEW_PROOF.reveal() } } : {}),
     }),
     new EdgeHttpAdapter(settings),
     { logger: new NestLogger(logger), abortOnError: false },

@@ -84,7 +84,7 @@ export const sendMessage = command({
     text: Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank'),
   }),
   output: z.strictObject({
-    seq: z.int().positive().describe('Of the message in the log.'),
+    seq: z.int().min(1).describe('Of the message in the log.'),
     delivered: z
       .boolean()
       .describe('False when the run was found to be gone: the message waits in the log for the next one.'),

@@ -115,7 +115,7 @@ export type SessionEventBody = {
 }[SessionEventKind];
 
 const place = {
-  seq: z.int().positive().describe('Counts the events of the session from 1, without a gap.'),
+  seq: z.int().min(1).describe('Counts the events of the session from 1, without a gap.'),
   id: Id,
   session_id: Id,
   run_id: Id.nullable(),

@@ -53,7 +53,7 @@ export const appendSessionEvents = command({
   doc: 'Append what a run reports to the log of its session, all of it or nothing, and carry out what follows: a question waits for its answer, a handoff becomes that of the session. An event that is there already is left as it is.',
   input: z.strictObject({ ...run, events: z.array(ReportedEvent).min(1).max(LIMITS.sessionEventsPerCall) }),
   output: z.strictObject({
-    seqs: z.array(z.int().positive()).describe('Of each event, in their order.'),
+    seqs: z.array(z.int().min(1)).describe('Of each event, in their order.'),
     last_seq: z.int(),
   }),
   errors: ['SESSION_NOT_FOUND', 'NO_LIVE_RUN', 'CONFLICT'],

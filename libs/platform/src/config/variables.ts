@@ -121,6 +121,10 @@ export const VARIABLES = {
     doc: 'Days for which deleted and replaced content can be restored.',
     usedBy: ['device-agent'],
   }),
+  SVC_WEBVIEW_PROOF: optional(secret('a secret'), {
+    doc: 'Set by the desktop application: sockets of the live channel change sessions only if their upgrade carries it in X-Svc-Webview-Proof.',
+    usedBy: ['device-agent'],
+  }),
   SVC_SESSION_ARCHIVE_DAYS: defaulted(integer(1, 3_650), '30', {
     doc: 'Days without activity after which a closed session is archived.',
     usedBy: ['device-agent', 'session-svc'],

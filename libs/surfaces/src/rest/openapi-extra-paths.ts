@@ -41,6 +41,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         },
       },
     },
+    '/asyncapi.json': { get: ASYNCAPI },
     '/health/live': { get: health('get_liveness', 'Whether the process is alive.') },
     '/health/ready': { get: health('get_readiness', 'Whether the process can do its work.') },
     '/metrics': {
@@ -58,6 +59,17 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
     },
   };
 }
+
+const ASYNCAPI: ZodOpenApiOperationObject = {
+  operationId: 'get_asyncapi',
+  tags: ['Service'],
+  summary: 'Read the description of the live channel.',
+  description: 'The WebSocket at `/sessions/ws`. Needs the scope `read`.',
+  responses: {
+    '200': { description: 'AsyncAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
+    ...errorResponses([]),
+  },
+};
 
 function health(operationId: string, summary: string): ZodOpenApiOperationObject {
   const content = { 'application/json': { schema: STATUS } };

@@ -20,6 +20,7 @@ const NAMELESS = [
   'file_id',
   'responsibility_id',
   'responsibility_ids',
+  'session_id',
   'token_id',
   'tool_id',
 ];

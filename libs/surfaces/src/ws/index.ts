@@ -1,2 +1,4 @@
+export { asyncApiDocument } from './asyncapi.js';
 export { serveSockets } from './serve-sockets.js';
-export { WsModule, type WsModuleOptions } from './ws.module.js';
+export { WsModule } from './ws.module.js';
+export type { WsModuleOptions } from './ws-options.js';

@@ -17,15 +17,9 @@ import { upgradeOf } from '../edge/upgrades.js';
 import { LiveGateway } from './live.gateway.js';
 import { LiveChannel } from './live-channel.js';
 import { LiveSocket } from './live-socket.js';
+import { WS_OPTIONS, type WsModuleOptions } from './ws-options.js';
 
-const WS_OPTIONS = Symbol('workspace-graph:ws-options');
 const PROOF_HEADER = 'x-svc-webview-proof';
-
-export interface WsModuleOptions {
-  /** What an upgrade must carry for its socket to change anything; nothing where it is not set. */
-  readonly webviewProof?: string;
-  readonly pingMs?: number;
-}
 
 /** Hangs the live channel into the HTTP server: connections pass the gate like any other request. */
 @Injectable()

@@ -1,0 +1,9 @@
+/** Injection token of `WsModuleOptions`. */
+export const WS_OPTIONS = Symbol('workspace-graph:ws-options');
+
+export interface WsModuleOptions {
+  /** What an upgrade must carry for its socket to change anything; nothing where it is not set. */
+  readonly webviewProof?: string;
+  /** How often clients are asked whether they are there, in milliseconds. Default 30,000. */
+  readonly pingMs?: number;
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { appendSessionEvents, closeSession } from '@workspace-graph/contracts';
+import type { LiveClient } from './live-client.js';
+import { LiveWorld, type Person } from './live-world.js';
+
+let world: LiveWorld;
+let owner: Person;
+let nodeId: string;
+const PROOF = 'only-the-window-knows';
+beforeAll(async () => {
+  world = await LiveWorld.start({ pingMs: 100, webviewProof: PROOF });
+  owner = await world.person('Olga', 'write');
+  nodeId = (await world.node('Home')).id;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** What this process holds outside of its heap, such as bytes for clients that do not take them. */
+const held = (): number => process.memoryUsage().external;
+
+describe('a client that takes nothing for a while', () => {
+  it('gets every event once and in order when it takes them again, and is not buffered for without bound [ws.slow-consumer]', async () => {
+    const session = await world.connect(nodeId, owner);
+    const [slow, quick] = [await world.client(owner), await world.client(owner)];
+    for (const client of [slow, quick]) await client.ask('subscribe', { session_id: session.id });
+    slow.socket.pause();
+    const before = held();
+    // 40 MB: far more than the buffers of a socket and the bound together.
+    const text = 'x'.repeat(100_000);
+    let last = 0;
+    for (let count = 0; count < 80; count++) {
+      const events = Array.from({ length: 5 }, () => ({
+        id: randomUUID(),
+        kind: 'assistant_message',
+        payload: { text },
+      }));
+      const input = { session_id: session.id, run_id: session.runId, events: events as never };
+      last = (await world.call(appendSessionEvents, input, owner.caller)).last_seq;
+    }
+    await quick.until(() => quick.seqs(session.id).at(-1) === last, 'the end, to the quick one');
+    quick.frames.length = 0;
+    expect(held() - before).toBeLessThan(25_000_000);
+    slow.socket.resume();
+    await slow.until(() => slow.seqs(session.id).at(-1) === last, 'the end, to the slow one');
+    expect(slow.seqs(session.id)).toEqual(Array.from({ length: last }, (_item, index) => index + 1));
+  });
+
+  it('is told the state of sessions that holds then', async () => {
+    const [session, other] = [await world.connect(nodeId, owner), await world.connect(nodeId, owner)];
+    const slow = await world.client(owner);
+    await slow.ask('subscribe', { session_id: session.id });
+    slow.socket.pause();
+    const text = 'x'.repeat(100_000);
+    for (let count = 0; count < 20; count++) {
+      const events = Array.from({ length: 5 }, () => ({ id: randomUUID(), kind: 'reasoning', payload: { text } }));
+      await world.call(
+        appendSessionEvents,
+        { session_id: session.id, run_id: session.runId, events: events as never },
+        owner.caller,
+      );
+    }
+    await world.call(closeSession, { session_id: other.id }, owner.caller);
+    slow.socket.resume();
+    await slow.until(() => slow.states(other.id).at(-1) === 'closed', 'the state');
+  });
+});
+
+describe('a client that does not answer pings', () => {
+  it('is cut off, and one that does is not [ws.ping]', async () => {
+    const [silent, alive] = [await world.client(owner), await world.client(owner)];
+    silent.socket.removeAllListeners('ping');
+    // The library answers by itself: what it sends goes nowhere.
+    Object.defineProperty(silent.socket, 'pong', { value: () => undefined });
+    await silent.until(() => silent.closed !== undefined, 'the end');
+    expect(alive.socket.readyState).toBe(1);
+  });
+});
+
+describe('a workspace that takes changes from its own window alone', () => {
+  const refusedWith = async (client: LiveClient): Promise<unknown> => {
+    const session = await world.connect(nodeId, owner);
+    const { type, payload } = await client.ask('close', { session_id: session.id });
+    expect((await client.ask('subscribe', { session_id: session.id })).type).toBe('reply');
+    return type === 'error' ? payload.code : null;
+  };
+
+  it('refuses frames that change something to sockets without the proof, and lets them follow', async () => {
+    expect(await refusedWith(await world.client(owner))).toBe('WEBVIEW_PROXY_REQUIRED');
+    expect(await refusedWith(await world.client(owner, { 'x-svc-webview-proof': 'guessed' }))).toBe(
+      'WEBVIEW_PROXY_REQUIRED',
+    );
+    expect(await refusedWith(await world.client(owner, { 'x-svc-webview-proof': PROOF }))).toBeNull();
+  });
+});
