@@ -94,7 +94,7 @@ export class LiveClient implements AsyncDisposable {
     const deadlineMs = Date.now() + withinMs;
     while (!condition()) {
       if (Date.now() > deadlineMs)
-        throw new Error(`${what} did not come; got ${JSON.stringify(this.frames.slice(-5))}`);
+        throw new Error(`${what} did not come; got ${JSON.stringify(this.frames.slice(-5)).slice(0, 2_000)}`);
       await sleep(5);
     }
   }

@@ -63,6 +63,7 @@ export class LiveWorld implements AsyncDisposable {
   admin!: Person;
   app!: NestFastifyApplication;
   bus!: InProcessBus;
+  private readonly metrics = new Metrics({ process: false });
   private clients: LiveClient[] = [];
   private readonly shutdown: Shutdown;
   private readonly logger = createLogger({
@@ -79,6 +80,12 @@ export class LiveWorld implements AsyncDisposable {
     const world = new LiveWorld(await createTestDatabase({ migrate: applyMigrations }));
     await world.serve(options);
     return world;
+  }
+
+  /** A number of the metrics. */
+  async metric(name: string): Promise<number> {
+    const text = await this.metrics.text();
+    return Number(new RegExp(`^\\S*${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   }
 
   get database(): Database {
@@ -144,7 +151,7 @@ export class LiveWorld implements AsyncDisposable {
     const { logger, shutdown, runs } = this;
     const bus = new InProcessBus({ logger });
     this.bus = bus;
-    const metrics = new Metrics({ process: false });
+    const { metrics } = this;
     const parts = {
       settings: SETTINGS,
       bus,

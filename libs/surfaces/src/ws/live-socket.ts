@@ -27,6 +27,11 @@ export class LiveSocket {
     readonly isProven: boolean,
   ) {}
 
+  /** Handed to the socket, and not taken by the client. */
+  get unsentBytes(): number {
+    return this.pendingBytes;
+  }
+
   get isOpen(): boolean {
     return this.socket.readyState === this.socket.OPEN;
   }

@@ -31,6 +31,9 @@ export class WsService implements OnModuleInit, BeforeApplicationShutdown {
     private readonly channel: LiveChannel,
   ) {
     parts.metrics.watch('live_sockets', 'Open sockets of the live channel.', () => channel.sockets.size);
+    parts.metrics.watch('live_unsent_bytes', 'Bytes that clients of the live channel have not taken yet.', () =>
+      [...channel.sockets].reduce((sum, { unsentBytes }) => sum + unsentBytes, 0),
+    );
     parts.metrics.watch('live_sessions', 'Sessions that sockets of this process follow.', () => channel.feeds.size);
   }
 
