@@ -86,6 +86,8 @@ export interface Central extends AsyncDisposable {
   readonly minio: CentralStore | undefined;
   /** Services of the compose file that do not run here, each with the reason. */
   readonly missing: ReadonlyMap<string, string>;
+  /** How a service of ours enters the broker. */
+  brokerAccess(service: string): { readonly url: string; readonly user: string; readonly password: string };
   /** Every password that was made for it. */
   readonly passwords: readonly string[];
   /** Ends everything in order. Answers whether every process of ours stopped by itself, and cleanly. */
@@ -171,6 +173,11 @@ class RunningCentral implements Central {
 
   get minio(): CentralStore | undefined {
     return this.stores.get('minio');
+  }
+
+  brokerAccess(service: string): { readonly url: string; readonly user: string; readonly password: string } {
+    const password = this.secret(`nats_${service.replaceAll('-', '_')}_password`).trim();
+    return { url: `nats://127.0.0.1:${this.nats.port}`, user: service, password };
   }
 
   get passwords(): readonly string[] {
