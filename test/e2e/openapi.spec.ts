@@ -6,6 +6,8 @@ const SEED = Number(process.env['SVC_TEST_SEED'] ?? 20_261_122);
 
 /** They need a file that lies in the very node; test/e2e/files-agent.spec.ts has them carried out. */
 const OF_FILES = operationsOf(['device']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));
+/** They need the session of an agent; test/live has them carried out. */
+const OF_SESSIONS = operationsOf(['session']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));
 const OF_BYTES = ['get_file_content', 'put_file_content', 'create_files'];
 
 describe('a real workspace, called from its own document', () => {
@@ -23,6 +25,6 @@ describe('a real workspace, called from its own document', () => {
     target: () => ({ baseUrl: workspace.url, token: folder.token }),
     seed: SEED,
     runs: 15,
-    seldom: new Set([...OF_FILES, ...OF_BYTES]),
+    seldom: new Set([...OF_FILES, ...OF_SESSIONS, ...OF_BYTES]),
   });
 });

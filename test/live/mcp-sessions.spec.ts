@@ -96,8 +96,12 @@ describe.each(ERAS)('an agent %s', (_words, mode) => {
     const resumed = await world.call(getSession, { session_id: id }, owner.caller);
     expect(resumed).toMatchObject({ state: 'running', is_live: true, client: { name: 'other-agent' } });
     await world.call(closeSession, { session_id: id }, owner.caller);
-    const refused = agent(mode, `?session_id=${id}`, 'third-agent').then((third) => third.client.callTool(whoami));
-    await expect(refused).rejects.toThrow(/closed/);
+    const third = await agent(mode, `?session_id=${id}`, 'third-agent');
+    const { isError, structuredContent } = await third.client.callTool(whoami);
+    expect([isError, structuredContent]).toMatchObject([
+      true,
+      { code: 'CONFLICT', details: { current: { state: 'closed' } } },
+    ]);
   });
 
   it('whose session somebody has suspended begins a new one', async () => {

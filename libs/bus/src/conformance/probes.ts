@@ -38,7 +38,7 @@ export function gate<T = void>(): { promise: Promise<T>; open: (value: T) => voi
 }
 
 /** Resolves once the check holds. @throws Error when that takes too long */
-export async function eventually(what: string, holds: () => boolean, withinMs = 5_000): Promise<void> {
+export async function eventually(what: string, holds: () => boolean, withinMs = 60_000): Promise<void> {
   const deadlineAtMs = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > deadlineAtMs) throw new Error(`within ${withinMs} ms it did not come about that ${what}`);

@@ -1,11 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { type ErrorBody, ServiceError, scopeIncludes } from '@workspace-graph/contracts';
+import { ServiceError, scopeIncludes } from '@workspace-graph/contracts';
 import { withIds } from '../references/named-ids.js';
 import { answerOf, askWithin, type ToolAnswer } from './answer-budget.js';
 import { askForIds } from './ask-for-ids.js';
 import { currentConnection, envelopeOf } from './connection.js';
 import type { OperationBus } from './operation-bus.js';
+import { refusal } from './tool-refusal.js';
 import type { ToolEntry, ToolTable } from './tool-table.js';
 
 export interface ToolCall {
@@ -60,8 +61,4 @@ function requireScope(entry: ToolEntry): void {
 
 function success({ value, text }: ToolAnswer): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent: value };
-}
-
-function refusal(body: ErrorBody): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: { ...body } };
 }

@@ -1,7 +1,9 @@
 import { Server, type ServerContext, type ServerOptions } from '@modelcontextprotocol/server';
+import { ServiceError } from '@workspace-graph/contracts';
 import { type Connection, currentConnection, runAs } from './connection.js';
 import { protocolError } from './protocol-errors.js';
 import { checkParams } from './request-params.js';
+import { refusal } from './tool-refusal.js';
 
 type Handler = Parameters<Server['_wrapHandler']>[1];
 type Identity = ConstructorParameters<typeof Server>[0];
@@ -37,6 +39,9 @@ export class WordedServer extends Server {
         const within = PROBES.has(method) ? connection : await this.enter(connection, this);
         return await runAs(within, () => serve(request, ctx));
       } catch (error) {
+        // Agents read what a tool answers; what the protocol refuses, their programs do.
+        if (method === 'tools/call' && error instanceof ServiceError)
+          return refusal(error.toBody(connection.requestId));
         throw protocolError(error, connection.requestId);
       }
     };
