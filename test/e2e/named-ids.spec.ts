@@ -22,6 +22,9 @@ const CASE_MS = 120_000;
 const REFUSED: Readonly<Record<string, ErrorCode>> = {
   // Who asks sees the node already.
   request_access: 'CONFLICT',
+  // There is no runner here, and so no task.
+  start_session: 'VALIDATION_FAILED',
+  resume_session: 'SESSION_NOT_FOUND',
   ...Object.fromEntries(REMOTE_OPERATIONS.map(({ name }) => [name, 'LOCAL_MODE_NO_REMOTE'])),
 };
 const [TWINS, NOBODY] = ['Twins', 'nobody goes by this'];

@@ -157,6 +157,8 @@ export const REST: Readonly<Record<string, Rest>> = {
   },
   snapshot_document: () => ({ doc_url: 'https://docs.example.org/d/1' }),
   store_file: () => ({ local_path: '/nowhere' }),
+  start_session: () => ({ brief: 'Do it', runner: 'nobody' }),
+  resume_session: () => ({ session_id: randomUUID(), mode: 'handoff' }),
   resolve_file: () => ({ file_id: randomUUID(), action: 'keep_local' }),
 };
 

@@ -15,6 +15,8 @@ const CONSTRAINTS: Readonly<Record<string, () => ServiceError>> = {
   user_external_id_key: () => new ServiceError('CONFLICT', 'Another user has this external id.'),
   actor_user_id_key: () => new ServiceError('CONFLICT', 'Another actor is tied to this user.'),
   record_path_key: () => new ServiceError('CONFLICT', 'Another file now has this path.'),
+  run_pkey: () => new ServiceError('CONFLICT', 'A run has begun under this id already.'),
+  scope_node_id_fkey: () => new ServiceError('SERVICE_UNAVAILABLE', 'A node beside this one is being removed.'),
   event_supersedes_id_key: () => new ServiceError('CONFLICT', 'The event is already superseded.'),
   node_lifecycle_fits: () =>
     new ServiceError('LIFECYCLE_INVALID', 'The lifecycle value does not fit the type of the node.'),

@@ -53,6 +53,8 @@ export const startSession = command({
         `must have at most ${LIMITS.sessionPolicyLength} characters as JSON`,
       )
       .refine((value) => !JSON.stringify(value).includes('\\u0000'), 'must not contain NUL characters')
+      // A lone half of a surrogate pair is written as its escape.
+      .refine((value) => !/\\ud[89a-f]/i.test(JSON.stringify(value)), 'must be valid Unicode text')
       .optional()
       .describe('What the run may do without asking, in the words of the runner.'),
   }),

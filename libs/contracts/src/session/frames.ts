@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Timestamp } from '../common.js';
 import type { Operation } from '../operation.js';
 import { answerQuestion, closeSession, interruptSession, sendMessage, suspendSession } from './driving.js';
-import { SessionEvent } from './log.js';
+import { AfterSeq, SessionEvent } from './log.js';
 import { sessionId } from './session.js';
 import { SessionState } from './vocabulary.js';
 
@@ -13,11 +13,7 @@ export const SOCKET_PATH = '/sessions/ws';
 export const FOLLOWING_FRAMES = {
   subscribe: z.strictObject({
     ...sessionId,
-    after: z
-      .int()
-      .nonnegative()
-      .default(0)
-      .describe('seq of the last event that is known already; what comes after it is sent.'),
+    after: AfterSeq.default(0).describe('seq of the last event that is known already; what comes after it is sent.'),
   }),
   unsubscribe: z.strictObject(sessionId),
 } as const;

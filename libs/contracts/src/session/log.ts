@@ -39,6 +39,9 @@ export const Question = z.strictObject({
 });
 export type Question = z.infer<typeof Question>;
 
+/** A place in a log, 0 before its first event. */
+export const AfterSeq = z.int().nonnegative().max(LIMITS.versionMax);
+
 /** What a run reports of itself, by kind. */
 export const REPORTED_EVENTS = {
   assistant_message: z.strictObject({ text: Said }),

@@ -3,7 +3,7 @@ import { Done, Id, plainText } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 import { SERVER_FRAMES } from './frames.js';
-import { ReportedEvent, SessionEvent } from './log.js';
+import { AfterSeq, ReportedEvent, SessionEvent } from './log.js';
 import { Session, SessionClient, sessionId } from './session.js';
 import { RunOutcome, SuspendReason } from './vocabulary.js';
 
@@ -20,7 +20,7 @@ export const connectSession = command({
   name: 'connect_session',
   owner: 'session',
   tier: 'internal',
-  doc: 'Record that an agent has connected. Without session_id a session is born; with one, that session of the same owner goes on, be it running without a run or suspended.',
+  doc: 'Record that an agent has connected. Without session_id a session is born; with one, that session of the same owner goes on, be it running without a run or suspended; a task goes on by resume_session alone.',
   input: z.strictObject({
     run_id: Id,
     holder: Holder,
@@ -109,7 +109,7 @@ export const readSessionLogs = query({
   input: z.strictObject({
     ...viewers,
     sessions: z
-      .array(z.strictObject({ session_id: Id, after: z.int().nonnegative(), viewers: Places }))
+      .array(z.strictObject({ session_id: Id, after: AfterSeq, viewers: Places }))
       .min(1)
       .max(LIMITS.logsPerRead),
     limit: z

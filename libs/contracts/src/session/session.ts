@@ -3,7 +3,7 @@ import { Id, listOf, page, paging, plainText, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { query } from '../operation.js';
-import { Question, SessionEvent } from './log.js';
+import { AfterSeq, Question, SessionEvent } from './log.js';
 import { ResumeMode, RunMode, SessionOrigin, SessionState, SuspendReason } from './vocabulary.js';
 
 /** The program at the other end of an MCP connection, by its own handshake. */
@@ -114,7 +114,7 @@ export const listSessionEvents = query({
   doc: 'Read the log of a session in the order of seq.',
   input: z.strictObject({
     ...sessionId,
-    after: z.int().nonnegative().default(0).describe('seq of the last event that is known already.'),
+    after: AfterSeq.default(0).describe('seq of the last event that is known already.'),
     limit: z.int().min(1).max(LIMITS.sessionEventsMax).default(LIMITS.sessionEventsDefault),
     newest: z.boolean().default(false).describe('The last events of the log in place of the first ones.'),
   }),

@@ -68,6 +68,21 @@ export async function fill(url: string): Promise<void> {
     await run(
       `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, device_id) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2, '${id(6)}')`,
     );
+    await run(`INSERT INTO session.session (id, node_id, owner_id, origin, name, brief, policy, client, waiting_since, live_run_id, last_seq)
+      VALUES ('${id(90)}', '${id(101)}', '${id(1)}', 'task', ${odd}, ${odd}, '{"b": 1,  "a": "\\u010d"}', '{}', now(), '${id(91)}', 1)`);
+    await run(
+      `INSERT INTO session.run (id, session_id, holder, mode, runner, lease_until) VALUES ('${id(91)}', '${id(90)}', ${odd}, 'fresh', 'mcp', now())`,
+    );
+    await run(
+      `INSERT INTO session.event (session_id, seq, id, run_id, kind, payload) VALUES ('${id(90)}', 1, '${id(92)}', '${id(91)}', 'tool_call', '{"z": 1,  "a": "\\\\ \\" \\n"}')`,
+    );
+    await run(`INSERT INTO session.output VALUES ('${id(90)}', '${id(92)}', ${odd}, false)`);
+    await run(
+      `INSERT INTO session.question (session_id, request_id, question) VALUES ('${id(90)}', ${odd}, '{"title": "Which?"}')`,
+    );
+    await run(
+      `INSERT INTO session.scope (session_id, node_id, access, added_via) VALUES ('${id(90)}', '${id(101)}', 'write', 'seed')`,
+    );
     await run(
       `INSERT INTO audit.entry (id, user_id, via, action, target_kind, after, request_id) VALUES ('${id(60)}', '${id(1)}', 'rest', 'a', 'node', '{"name": "\\\\\\\\ \\"x\\" \\n"}', 'r')`,
     );

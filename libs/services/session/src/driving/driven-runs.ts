@@ -15,6 +15,7 @@ import { MARK_DELIVERED } from './question.statements.js';
 import { isDriven, type SentMessage } from './send-message.js';
 import { failRun, type OrderedRun } from './start-run.js';
 import type { HandOver, Stopped } from './stop-session.js';
+import { fitHandoff, lineOf } from './told.js';
 
 /** How long an agent has for its handoff. */
 const HANDOFF_MS = 30_000;
@@ -43,8 +44,7 @@ export class DrivenRuns {
     try {
       await this.runs.start(order);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return runCommand(this.database, follow(context, 'fail_run'), (tx) => failRun(tx, order, why));
+      return runCommand(this.database, follow(context, 'fail_run'), (tx) => failRun(tx, order, lineOf(error)));
     }
     await this.markDelivered(
       order.session_id,
@@ -59,7 +59,7 @@ export class DrivenRuns {
     return { seq, delivered };
   }
 
-  async answer(run: RunRef, requestId: string, decision: Decision): Promise<void> {
+  async answer(run: RunRef, requestId: string, decision: Decision | null): Promise<void> {
     if (await this.runs.answer(run, requestId, decision)) await this.markDelivered(run.session_id, [requestId]);
     else await this.lose(run);
   }
@@ -82,7 +82,7 @@ export class DrivenRuns {
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.handoffMs)]);
     const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within);
     signal.throwIfAborted();
-    return { runId: run.run_id, wasAsked: true, handoff, canContinue };
+    return { runId: run.run_id, wasAsked: true, handoff: handoff && fitHandoff(handoff), canContinue };
   }
 
   /** Ends the run of a session once that is recorded. A run that does not hear of it learns it with its next lease. */

@@ -1,10 +1,25 @@
 import type { Question } from '@workspace-graph/contracts';
 import { statement } from '@workspace-graph/database';
 
-/**
- * Keeps questions of a locked session; answers how many are open then. $1 session, $2 run, $3 request ids, $4 questions,
- * $5 deadlines. One that was asked under the same id before is left as it is.
- */
+/** What a log has of the events of questions, and of their ids, before they are asked. */
+export interface AskedBefore {
+  readonly open: number;
+  /** Of $2, those that the log has already. */
+  readonly known_events: readonly string[];
+  /** Of $3, those that have been asked. */
+  readonly request_ids: readonly string[];
+}
+
+/** $1 session, $2 ids of events, $3 request ids. */
+export const ASKED_BEFORE = statement(
+  'session.asked_before',
+  `
+  SELECT (SELECT count(*)::int FROM session.question o WHERE o.session_id = $1::uuid AND o.answered_at IS NULL) AS open,
+    ARRAY(SELECT e.id::text FROM session.event e WHERE e.session_id = $1::uuid AND e.id = ANY ($2::uuid[])) AS known_events,
+    ARRAY(SELECT q.request_id FROM session.question q WHERE q.session_id = $1::uuid AND q.request_id = ANY ($3::text[])) AS request_ids`,
+);
+
+/** Keeps questions of a locked session. $1 session, $2 run, $3 request ids, $4 questions, $5 deadlines. */
 export const ASK_QUESTIONS = statement(
   'session.ask_questions',
   `
@@ -12,12 +27,8 @@ export const ASK_QUESTIONS = statement(
     INSERT INTO session.question (session_id, run_id, request_id, question, deadline_at)
     SELECT $1::uuid, $2::uuid, q.request_id, q.question::json, q.deadline_at
     FROM unnest($3::text[], $4::text[], $5::timestamptz[]) AS q(request_id, question, deadline_at)
-    ON CONFLICT (session_id, request_id) DO NOTHING RETURNING asked_at
-  ), waiting AS (
-    UPDATE session.session s SET waiting_since = coalesce(s.waiting_since, now()), version = s.version + 1
-    WHERE s.id = $1::uuid AND EXISTS (SELECT FROM asked)
   )
-  SELECT ((SELECT count(*) FROM asked) + (SELECT count(*) FROM session.question o WHERE o.session_id = $1::uuid AND o.answered_at IS NULL))::int AS open`,
+  UPDATE session.session s SET waiting_since = coalesce(s.waiting_since, now()), version = s.version + 1 WHERE s.id = $1::uuid`,
 );
 
 export interface QuestionRow {

@@ -4,8 +4,10 @@ import {
   LIMITS,
   type ParsedInputOf,
   type Question,
+  type ReportedEvent,
   ServiceError,
   type SessionActor,
+  type ValidationIssue,
   validationFailed,
 } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
@@ -13,22 +15,61 @@ import { problemOfDecision } from '@workspace-graph/domain';
 import { append } from '../log/append.js';
 import { conflict, lockOwnSession, OWNER, type SessionRow } from '../shared/locked-session.js';
 import { emitChanged } from '../shared/session-changes.js';
-import { ANSWER_QUESTION, ASK_QUESTIONS, LOCK_QUESTION, type QuestionRow } from './question.statements.js';
+import {
+  ANSWER_QUESTION,
+  ASK_QUESTIONS,
+  ASKED_BEFORE,
+  type AskedBefore,
+  LOCK_QUESTION,
+  type QuestionRow,
+} from './question.statements.js';
 
-/** Keeps questions until they are answered; false, and nothing, when too many would be open. */
+/**
+ * Looks at the questions of a report before anything of it is kept.
+ * @throws ServiceError VALIDATION_FAILED for an id under which another question was asked, for nobody could tell their
+ * answers apart; CONFLICT when too many would be open
+ */
+export async function refuseQuestions(
+  tx: Transaction,
+  session: SessionRow,
+  events: readonly ReportedEvent[],
+): Promise<void> {
+  const questions = events.flatMap((event, index) =>
+    event.kind === 'question' ? [{ index, eventId: event.id, requestId: event.payload.request_id }] : [],
+  );
+  if (questions.length === 0) return;
+  const before = await tx.row<AskedBefore>(ASKED_BEFORE, [
+    session.id,
+    questions.map(({ eventId }) => eventId),
+    questions.map(({ requestId }) => requestId),
+  ]);
+  if (!before) throw new Error('What was asked before is answered in one row');
+  const fresh = questions.filter(({ eventId }) => !before.known_events.includes(eventId));
+  const taken = new Set(before.request_ids);
+  const issues = fresh.flatMap(({ index, requestId }): ValidationIssue[] => {
+    const isTaken = taken.has(requestId);
+    taken.add(requestId);
+    const path = `events.${index}.payload.request_id`;
+    return isTaken ? [{ path, message: 'is the id of another question of this session' }] : [];
+  });
+  if (issues.length > 0) throw validationFailed(issues);
+  if (before.open + fresh.length > LIMITS.openQuestions)
+    throw await conflict(tx, session, `A session has at most ${LIMITS.openQuestions} open questions.`);
+}
+
+/** Keeps questions until they are answered. */
 export async function askQuestions(
   tx: Transaction,
   session: SessionRow,
   questions: readonly Question[],
-): Promise<boolean> {
-  const asked = await tx.row<{ open: number }>(ASK_QUESTIONS, [
+): Promise<void> {
+  await tx.execute(ASK_QUESTIONS, [
     session.id,
     session.live_run_id,
     questions.map(({ request_id }) => request_id),
     questions.map((question) => JSON.stringify(question)),
     questions.map(({ deadline_at }) => deadline_at ?? null),
   ]);
-  return (asked?.open ?? 0) <= LIMITS.openQuestions;
 }
 
 /**

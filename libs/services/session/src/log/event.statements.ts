@@ -3,6 +3,7 @@ import { seenSession, viewersOf } from '../shared/session.statements.js';
 
 /** A page of a log holds less than this many bytes of payload, but for one that is larger by itself. */
 const PAGE_BYTES = 4 * 1_048_576;
+const LOGS_BYTES = 4 * PAGE_BYTES;
 
 const eventJson = (
   e: string,
@@ -10,10 +11,10 @@ const eventJson = (
   'run_id', ${e}.run_id, 'at', graph.iso(${e}.at), 'kind', ${e}.kind, 'payload', ${e}.payload)`;
 
 /** Events of `rows`, which come in the order `direction`, up to the size of a page. */
-const pageOf = (rows: string, direction: 'ASC' | 'DESC'): string => `
+const pageOf = (rows: string, direction: 'ASC' | 'DESC', bytes = `${PAGE_BYTES}`): string => `
   coalesce((SELECT json_agg(${eventJson('e')} ORDER BY e.seq) FROM (
     SELECT r.*, sum(octet_length(r.payload::text)) OVER (ORDER BY r.seq ${direction}) - octet_length(r.payload::text) AS before FROM (${rows}) r
-  ) e WHERE e.before < ${PAGE_BYTES}), '[]')`;
+  ) e WHERE e.before < ${bytes}), '[]')`;
 
 const FORWARDS = pageOf(
   'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq LIMIT $5::int',
@@ -41,8 +42,8 @@ export const EVENTS = pageStatement('session.events', FORWARDS);
 export const NEWEST_EVENTS = pageStatement('session.newest_events', FROM_END);
 
 /**
- * The logs of several sessions, and who sees each. $1 sessions, $2 after, of each, $3 limit of each, $4 for each the places
- * of its viewers, as JSON, $5 users of the viewers, $6 whether each sees all.
+ * The logs of several sessions, which share the bytes of some pages, and who sees each. $1 sessions, $2 after, of each,
+ * $3 limit of each, $4 for each the places of its viewers, as JSON, $5 users of the viewers, $6 whether each sees all.
  */
 export const LOGS = statement(
   'session.logs',
@@ -50,6 +51,7 @@ export const LOGS = statement(
   SELECT json_build_object('logs', coalesce(json_agg(json_build_object('session_id', s.id, 'items', ${pageOf(
     'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > w.after ORDER BY e.seq LIMIT $3::int',
     'ASC',
+    `${LOGS_BYTES} / cardinality($1::uuid[])`,
   )}, 'last_seq', s.last_seq, 'seen_by', ${seenBy('s', 'SELECT v.place::int FROM json_array_elements_text(w.viewers::json) AS v(place)')})), '[]'))::text AS json
   FROM unnest($1::uuid[], $2::int[], $4::text[]) AS w(id, after, viewers) JOIN session.session s ON s.id = w.id`,
 );
@@ -75,9 +77,10 @@ export const APPEND = statement(
     FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[]) WITH ORDINALITY AS g(id, at, kind, payload, place)
     WHERE NOT EXISTS (SELECT FROM session.event e WHERE e.session_id = $1::uuid AND e.id = g.id)
   ), grown AS (
-    -- The time of the last activity is in an index: it is renewed once in a while.
+    -- The time of the last activity is in an index: it is renewed once in a while. Being archived is no activity.
     UPDATE session.session s SET last_seq = s.last_seq + (SELECT count(*)::int FROM given),
-      last_activity_at = CASE WHEN s.last_activity_at < now() - interval '5 seconds' THEN now() ELSE s.last_activity_at END
+      last_activity_at = CASE WHEN s.state IN ('running', 'suspended') AND s.last_activity_at < now() - interval '5 seconds'
+        THEN now() ELSE s.last_activity_at END
     WHERE s.id = $1::uuid AND EXISTS (SELECT FROM given) RETURNING s.last_seq
   ), added AS (
     INSERT INTO session.event (session_id, seq, id, run_id, at, kind, payload)

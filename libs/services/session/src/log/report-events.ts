@@ -10,8 +10,8 @@ import {
 } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { problemsOfQuestion } from '@workspace-graph/domain';
-import { askQuestions } from '../driving/questions.js';
-import { conflict, lockOwnSession, type SessionRow } from '../shared/locked-session.js';
+import { askQuestions, refuseQuestions } from '../driving/questions.js';
+import { lockOwnSession, type SessionRow } from '../shared/locked-session.js';
 import { emitChanged, keepHandoff } from '../shared/session-changes.js';
 import { type AppendedEvent, append, type NewEvent } from './append.js';
 import { KEEP_OUTPUTS } from './event.statements.js';
@@ -28,25 +28,27 @@ export async function reportEvents(tx: Transaction, input: Input): Promise<Outpu
   refuseMalformed(events);
   const session = await lockOwnSession(tx, input.session_id);
   if (session.live_run_id !== input.run_id) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
-  const outputs = roomFor(session, events);
+  await refuseQuestions(tx, session, events);
   const appended = await append(
     tx,
     { sessionId: session.id, runId: input.run_id },
     events.map((event) => withSize(event)),
   );
   const fresh = events.filter((_event, index) => appended[index]?.is_new);
-  await keepOutputs(tx, session, fresh, outputs);
+  await keepOutputs(tx, session, fresh);
   await carryOut(tx, session, fresh);
   return { seqs: appended.map(({ seq }) => seq), last_seq: lastOf(appended) };
 }
 
-/** Beyond the schema: ids that repeat, and questions that nobody could answer. */
+/** Beyond the schema: ids that repeat, outputs of what has none, and questions that nobody could answer. */
 function refuseMalformed(events: readonly ReportedEvent[]): void {
   const seen = new Set<string>();
   const issues = events.flatMap((event, index): ValidationIssue[] => {
     const isDouble = seen.has(event.id);
     seen.add(event.id);
     if (isDouble) return [{ path: `events.${index}.id`, message: 'is the id of an event before it' }];
+    if (event.output !== undefined && event.kind !== 'tool_call')
+      return [{ path: `events.${index}.output`, message: 'is that of a tool call' }];
     return event.kind === 'question' ? problemsOfQuestion(event.payload, `events.${index}.payload`) : [];
   });
   if (issues.length > 0) throw validationFailed(issues);
@@ -54,8 +56,7 @@ function refuseMalformed(events: readonly ReportedEvent[]): void {
 
 async function carryOut(tx: Transaction, session: SessionRow, fresh: readonly ReportedEvent[]): Promise<void> {
   const questions = fresh.flatMap((event) => (event.kind === 'question' ? [event.payload] : []));
-  if (questions.length > 0 && !(await askQuestions(tx, session, questions)))
-    throw await conflict(tx, session, `A session has at most ${LIMITS.openQuestions} open questions.`);
+  if (questions.length > 0) await askQuestions(tx, session, questions);
   const handoff = fresh.findLast((event) => event.kind === 'handoff');
   if (handoff) await keepHandoff(tx, session, { ...handoff.payload, written_by: 'agent' });
   if (questions.length > 0 || handoff) emitChanged(tx, session);
@@ -95,12 +96,8 @@ function roomFor(
   return kept;
 }
 
-async function keepOutputs(
-  tx: Transaction,
-  session: SessionRow,
-  fresh: readonly ReportedEvent[],
-  outputs: ReadonlyMap<string, { text: string; isWhole: boolean }>,
-): Promise<void> {
+async function keepOutputs(tx: Transaction, session: SessionRow, fresh: readonly ReportedEvent[]): Promise<void> {
+  const outputs = roomFor(session, fresh);
   const kept = fresh.flatMap(({ id }) => {
     const output = outputs.get(id);
     return output ? [{ id, ...output }] : [];

@@ -1,7 +1,7 @@
 import { Id, Timestamp } from '@workspace-graph/contracts';
 import { cursorOf, pageJson, statement, VISIBLE } from '@workspace-graph/database';
 import { z } from 'zod';
-import { seenSession, sessionJson, viewersOf } from '../shared/session.statements.js';
+import { scopeSize, seenSession, sessionJson, viewersOf } from '../shared/session.statements.js';
 
 /** Sort key of a list of sessions: the last activity, and the id. */
 export const SESSION_CURSOR = cursorOf<[string, string]>('list_sessions', z.tuple([Timestamp, Id]));
@@ -58,9 +58,9 @@ export const SIGNALS = statement(
   SELECT json_build_object(
     'run', CASE WHEN r.id IS NOT NULL THEN json_build_object('run_id', r.id, 'mode', r.mode, 'started_at', graph.iso(r.started_at),
       'age_seconds', greatest(extract(epoch FROM now() - r.started_at), 0)::int) END,
-    'read_count', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id),
-    'write_count', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id AND c.access = 'write'),
-    'expansions', (SELECT count(*) FROM session.scope c WHERE c.session_id = s.id AND c.added_via <> 'seed' AND c.added_at >= r.started_at))::text AS json
+    'read_count', ${scopeSize('s')},
+    'write_count', ${scopeSize('s', `c.access = 'write'`)},
+    'expansions', ${scopeSize('s', `c.added_via <> 'seed' AND c.added_at >= r.started_at`)})::text AS json
   FROM session.session s LEFT JOIN session.run r ON r.id = s.live_run_id
   WHERE s.id = $3::uuid AND ${seenSession('s')}`,
 );

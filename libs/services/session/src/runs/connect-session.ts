@@ -2,6 +2,7 @@ import type { connectSession, OutputOf, ParsedInputOf, Session } from '@workspac
 import type { Transaction } from '@workspace-graph/database';
 import { defaultSessionName, transition } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
+import { isDriven } from '../driving/send-message.js';
 import { append, type NewEvent } from '../log/append.js';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { SET_STATE } from '../shared/change.statements.js';
@@ -85,20 +86,31 @@ async function open(tx: Transaction, input: Input): Promise<Output> {
   return answer(tx, id, input.run_id);
 }
 
-/** The agent of a task belongs to the run that its runner drives; any other one begins a run of its own. */
+/**
+ * The agent of a task belongs to the run that its runner drives, and sets no task going that was suspended; any other agent
+ * begins a run of its own.
+ */
 async function attach(tx: Transaction, input: Input, sessionId: string): Promise<Output> {
   const session = await lockOwnSession(tx, sessionId);
   if (input.node_id !== undefined && input.node_id !== session.node_id)
     throw await conflict(tx, session, 'The session is anchored to another node.');
-  await tx.execute(SET_CLIENT, [sessionId, JSON.stringify(input.client)]);
-  emitChanged(tx, session);
-  if (session.origin === 'task' && session.live_run_id !== null) return answer(tx, sessionId, null);
+  const isDrivenNow = isDriven(session);
+  if (session.origin === 'task' && !isDrivenNow)
+    throw await conflict(tx, session, 'The session is a task that does not run: resume it.');
+  const client = JSON.stringify(input.client);
+  if (isDrivenNow) {
+    await tx.execute(SET_CLIENT, [sessionId, client]);
+    emitChanged(tx, session);
+    return answer(tx, sessionId, null);
+  }
   const next = transition(session.state, { kind: 'reconnect', hasLiveRun: session.live_run_id !== null });
   if ('refused' in next) throw await refusal(tx, session, next);
   const mode = session.state === 'suspended' && !session.can_continue ? 'handoff' : 'conversation';
   const payload = { from: session.state, to: next.to, reason: 'reconnect' as const, by: OWNER };
   const changed: NewEvent[] = session.state === next.to ? [] : [{ kind: 'state_changed', payload }];
+  await tx.execute(SET_CLIENT, [sessionId, client]);
   await tx.execute(SET_STATE, [sessionId, next.to, null, null, false]);
+  emitChanged(tx, session);
   const started = await begin(tx, input, sessionId, mode);
   await append(tx, { sessionId, runId: input.run_id }, [...changed, started]);
   return answer(tx, sessionId, input.run_id);

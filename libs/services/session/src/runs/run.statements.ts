@@ -1,7 +1,10 @@
 import { statement, VISIBLE } from '@workspace-graph/database';
 
 /** A node that the caller sees, kept from being purged. $1 user, $2 sees all, $3 node. */
-export const HOME_NODE = statement('session.home_node', `SELECT n.name FROM ${VISIBLE} n WHERE n.id = $3::uuid`);
+export const HOME_NODE = statement(
+  'session.home_node',
+  `SELECT p.name FROM graph.lock_nodes($1::uuid, $2::boolean, ARRAY[$3::uuid]) n JOIN graph.node_place p ON p.id = n.id`,
+);
 
 /** $1 id, $2 node, $3 owner, $4 origin, $5 name, $6 brief, $7 runner, $8 instance, $9 policy, $10 client. */
 export const INSERT_SESSION = statement(

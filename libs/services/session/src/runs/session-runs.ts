@@ -27,7 +27,8 @@ export interface RunOrder extends RunRef {
 
 /**
  * The runs that this service can reach: what it asks of whoever starts and drives agents. Each call may come twice.
- * Where a run is not there any more, the answer says so; what throws is tried again by nobody.
+ * Where a run is not there any more, the answer says so; what throws is tried again by nobody. A run is there from the call
+ * of `start` on: what is asked of it before it has taken its work up waits.
  */
 export interface SessionRuns {
   /** Under this name the leases of the runs are renewed (`renew_runs`). */

@@ -44,7 +44,8 @@ export async function keepHandoff(tx: Transaction, session: SessionRow, handoff:
 
 /** What a session is about, for its name. */
 export function aboutOf({ node_name, client }: Pick<SessionRow, 'node_name' | 'client'>): string {
-  return node_name ?? client?.title ?? client?.name ?? 'Session';
+  const told = [client?.title, client?.name].map((text) => text?.replace(/\p{Cc}+/gu, ' ').trim());
+  return node_name ?? told.find(Boolean) ?? 'Session';
 }
 
 /** Suspends a running session: handoff, end of the run, state, each with its event. */

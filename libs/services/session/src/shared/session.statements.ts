@@ -21,8 +21,9 @@ const questionsOf = (s: string): string => `
     SELECT coalesce(json_agg((q.question::jsonb || jsonb_build_object('asked_at', graph.iso(q.asked_at)))::json ORDER BY q.asked_at, q.request_id), '[]')
     FROM session.question q WHERE q.session_id = ${s}.id AND q.answered_at IS NULL) END`;
 
-const scopeSize = (s: string, access: string): string =>
-  `(SELECT count(*) FROM session.scope c WHERE c.session_id = ${s}.id AND c.access = ANY (${access}))`;
+/** How many nodes of the scope the caller sees: it is its owner's, who may see more than others. */
+export const scopeSize = (s: string, condition = 'true'): string => `(
+  SELECT count(*) FROM session.scope c WHERE c.session_id = ${s}.id AND ${condition} AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = c.node_id))`;
 
 /** Session of a row of sessions, for a caller who sees it. */
 export const sessionJson = (s: string): string => `(jsonb_build_object(
@@ -38,7 +39,7 @@ export const sessionJson = (s: string): string => `(jsonb_build_object(
   'handoff', CASE WHEN ${s}.handoff_at IS NOT NULL THEN json_build_object('title', ${s}.handoff_title,
     'excerpt', left(${s}.handoff_text, ${EXCERPT}), 'written_by', ${s}.handoff_by, 'at', graph.iso(${s}.handoff_at)) END
 ) || jsonb_build_object(
-  'can_continue', ${s}.can_continue, 'read_count', ${scopeSize(s, `'{read,write}'`)}, 'write_count', ${scopeSize(s, `'{write}'`)},
+  'can_continue', ${s}.can_continue, 'read_count', ${scopeSize(s)}, 'write_count', ${scopeSize(s, `c.access = 'write'`)},
   'last_seq', ${s}.last_seq, 'last_activity_at', graph.iso(${s}.last_activity_at), 'created_at', graph.iso(${s}.created_at),
   'closed_at', graph.iso(${s}.closed_at), 'archived_at', graph.iso(${s}.archived_at), 'version', ${s}.version))`;
 

@@ -96,16 +96,16 @@ export class SessionSweeps {
   }
 
   private async answerByDefault(sessionId: string, request_id: string): Promise<boolean> {
-    let learnt: { readonly run_id: string; readonly decision: Decision } | null = null;
+    let learnt: { readonly run_id: string; readonly decision: Decision | null } | null = null;
     const isAnswered = await this.change('answer_by_default', sessionId, async (tx, session) => {
       const asked = await tx.row<QuestionRow>(LOCK_QUESTION, [sessionId, request_id]);
       if (!asked || asked.is_answered) return false;
       const decision = asked.question.default ?? null;
       await settle(tx, session, { request_id, decision, by: SERVER });
-      if (isDriven(session) && session.live_run_id && decision) learnt = { run_id: session.live_run_id, decision };
+      if (isDriven(session) && session.live_run_id) learnt = { run_id: session.live_run_id, decision };
       return true;
     });
-    const told = learnt as { readonly run_id: string; readonly decision: Decision } | null;
+    const told = learnt as { readonly run_id: string; readonly decision: Decision | null } | null;
     if (told) await this.driven.answer({ session_id: sessionId, run_id: told.run_id }, request_id, told.decision);
     return isAnswered;
   }

@@ -23,6 +23,20 @@ export interface Connected {
   readonly run_id: string;
 }
 
+/** An event of a run, which gets an id where it has none. */
+export type Reported = Omit<ReportedEvent, 'id'> & { readonly id?: string };
+
+/** Input of a report. */
+export function reportOf(
+  { session, run_id }: Connected,
+  events: readonly Reported[],
+): InputOf<typeof appendSessionEvents> {
+  const given = events.map((event) => ({ id: randomUUID(), ...event })) as InputOf<
+    typeof appendSessionEvents
+  >['events'];
+  return { session_id: session.id, run_id, events: given };
+}
+
 type WorldParts = Pick<SessionWorld, 'harness' | 'runs' | 'owner' | 'manager' | 'reader' | 'nodeId'>;
 
 /** Sessions over a database of their own, with a node, its owner, somebody who manages and somebody who reads. */
@@ -112,11 +126,14 @@ export class SessionWorld implements AsyncDisposable {
     return (await this.log(id)).map(({ kind }) => kind);
   }
 
-  report({ session, run_id }: Connected, events: readonly (Omit<ReportedEvent, 'id'> & { readonly id?: string })[]) {
-    const given = events.map((event) => ({ id: randomUUID(), ...event })) as InputOf<
-      typeof appendSessionEvents
-    >['events'];
-    return this.harness.call(appendSessionEvents, { session_id: session.id, run_id, events: given }, this.owner);
+  /** A run reports, for its owner. */
+  report(connected: Connected, events: readonly Reported[], caller = this.owner, callId: string = randomUUID()) {
+    return this.harness.call(appendSessionEvents, reportOf(connected, events), caller, callId);
+  }
+
+  /** What is told after the commit of changes of a session, in order. */
+  async told(id: string): Promise<{ readonly type: string; readonly payload: Readonly<Record<string, unknown>> }[]> {
+    return this.sql(`SELECT type, payload FROM outbox.event WHERE payload ->> 'session_id' = $1 ORDER BY id`, [id]);
   }
 
   end({ session, run_id }: Connected, input: Omit<InputOf<typeof endRun>, 'session_id' | 'run_id'>) {
@@ -131,7 +148,7 @@ export class SessionWorld implements AsyncDisposable {
 async function addNode({ database }: ServiceHarness, name: string, readers?: readonly Caller[]): Promise<string> {
   const id = newId();
   await database.pool.query(
-    `INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ($1, 'organization', $2, 'active', $1::text)`,
+    `INSERT INTO graph.node (id, type, name, lifecycle, sync_key) VALUES ($1::uuid, 'organization', $2, 'active', $1::text)`,
     [id, name],
   );
   if (readers) await shareWith({ database }, id, readers);
