@@ -7,7 +7,9 @@ const SEED = Number(process.env['SVC_TEST_SEED'] ?? 20_261_122);
 /** They need a file that lies in the very node; test/e2e/files-agent.spec.ts has them carried out. */
 const OF_FILES = operationsOf(['device']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));
 /** They need a session, which only an agent or a runner makes; test/two-worlds/sessions.spec.ts has them carried out. */
-const OF_SESSIONS = operationsOf(['session']).flatMap(({ name, readOnly }) => (readOnly ? [] : [name]));
+const OF_SESSIONS = operationsOf(['session']).flatMap(({ name, input }) =>
+  name === 'start_session' || 'session_id' in input.shape ? [name] : [],
+);
 const OF_BYTES = ['get_file_content', 'put_file_content', 'create_files'];
 
 describe('a real workspace, called from its own document', () => {

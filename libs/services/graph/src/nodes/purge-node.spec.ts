@@ -28,6 +28,7 @@ async function fullNode(name: string) {
   await graph.call(addDataSource, { node_id: node.id, name: 'Numbers' }, graph.admin);
   await graph.call(addTool, { node_id: node.id, name: 'Hammer' }, graph.admin);
   await graph.share(node.id, graph.reader.user_id);
+  await session(node.id);
   const event = `INSERT INTO graph.event (id, node_id, kind, content, occurred_at) VALUES ($1, $2, 'note', 'Something', now())`;
   await graph.sql(event, [newId(), node.id]);
   await graph.file(node.id, 'outputs/report.pdf');
@@ -39,12 +40,30 @@ async function fullNode(name: string) {
   return { node, actor, other };
 }
 
+/** A session of the node, as the session service records it; answers its id. */
+async function session(nodeId: string): Promise<string> {
+  const [id, run] = [newId(), newId()];
+  const of = (values: string, ...more: readonly string[]) => graph.sql(`INSERT INTO session.${values}`, [id, ...more]);
+  await of(
+    `session (id, node_id, owner_id, origin, name, live_run_id, last_seq) VALUES ($1, $3, $4, 'task', 'S', $2, 1)`,
+    run,
+    nodeId,
+    graph.writer.user_id,
+  );
+  await of(`run (id, session_id, holder, mode, runner, lease_until) VALUES ($2, $1, 'h', 'fresh', 'r', now())`, run);
+  await of(`event (session_id, seq, id, kind, payload) VALUES ($1, 1, $2, 'reasoning', '{"text": "x"}')`, run);
+  await of(`output VALUES ($1, $2, 'x', true)`, run);
+  await of(`question (session_id, request_id, question) VALUES ($1, 'r', '{}')`);
+  await of(`scope (session_id, node_id, access, added_via) VALUES ($1, $2, 'write', 'seed')`, nodeId);
+  return id;
+}
+
 /** Every place outside the trail of past changes that names an id. */
 async function mentions(id: string): Promise<string[]> {
   const columns = await graph.sql<{ place: string; schema: string; table: string; column: string }>(`
     SELECT format('%s.%s.%s', n.nspname, c.relname, a.attname) AS place, n.nspname AS schema, c.relname AS table, a.attname AS column
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname IN ('graph', 'identity') AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE n.nspname IN ('graph', 'identity', 'session') AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
       AND a.atttypid IN ('uuid'::regtype, 'uuid[]'::regtype, 'text'::regtype, 'jsonb'::regtype)`);
   const found: string[] = [];
   for (const { place, schema, table, column } of columns) {
@@ -71,7 +90,7 @@ describe('purging a node', () => {
         data_sources: 1,
         tools: 1,
         files: 1,
-        sessions: 0,
+        sessions: 1,
         access_requests: 1,
         blockers: [],
       },
