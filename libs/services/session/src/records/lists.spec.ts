@@ -28,7 +28,7 @@ const list = async (filters: Filters = {}, caller = world.owner): Promise<string
   (await world.harness.call(listNodeSessions, { node_id: node, ...filters }, caller)).items.map(({ id }) => id);
 
 /** All pages, with `between` carried out after each. */
-async function pages(limit: number, between: (seen: readonly string[]) => Promise<unknown> = async () => {}) {
+async function pages(limit: number, between?: (seen: readonly string[]) => Promise<unknown>) {
   const seen: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const input = { node_id: node, limit, ...(cursor === undefined ? {} : { cursor }) };
@@ -36,7 +36,7 @@ async function pages(limit: number, between: (seen: readonly string[]) => Promis
     expect(page.items.length).toBeLessThanOrEqual(limit);
     seen.push(...page.items.map(({ id }) => id));
     cursor = page.next_cursor;
-    await between(seen);
+    await between?.(seen);
   }
   return seen;
 }

@@ -148,7 +148,7 @@ describe('a task', () => {
     const input = { node_id: world.nodeId, brief: 'x', runner: 'scripted' };
     const session = await world.harness.call(startSession, input, world.owner);
     const ended = (await world.log(session.id)).find(({ kind }) => kind === 'run_ended');
-    expect((ended?.payload as { error: string }).error).toMatch(/^broken {3}\ufffd x+$/);
+    expect(ended?.payload).toMatchObject({ error: expect.stringMatching(/^broken {3}\ufffd x+$/) });
     world.runs.failToStart = null;
     const task = await world.task();
     world.runs.handoff = { title: `\n a\u0000b\n${'t'.repeat(500)}`, text: 'a\u0000b\ud83e' };
