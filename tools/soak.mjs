@@ -35,7 +35,7 @@ export const SEARCHES = {
     specs: ['libs/surfaces/src/rest/openapi', 'libs/surfaces/src/mcp/(http|answer-budget)', 'test/e2e/openapi'],
     sizes: {},
   },
-  sessions: { specs: ['libs/services/session/src/random'], sizes: { SVC_SESSION_RUNS: 60 } },
+  sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },
   rules: { specs: ['libs/domain/src', 'libs/device/src/status', 'libs/services/file/src/records'], sizes: {} },
 };
 const SEEDS = ['SVC_TEST_SEED', 'SVC_PROPERTY_SEED', 'SVC_SCAN_SEED', 'SVC_SAVER_SEED'];

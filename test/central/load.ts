@@ -1,4 +1,12 @@
-import { getNode, listAudit, listEvents, listNodes, logEvent, type Node } from '@workspace-graph/contracts';
+import {
+  getNode,
+  listAudit,
+  listEvents,
+  listNodeSessions,
+  listNodes,
+  logEvent,
+  type Node,
+} from '@workspace-graph/contracts';
 import type { RestClient } from './rest-client.js';
 
 const AT_ONCE = 8;
@@ -77,6 +85,7 @@ export class Load {
 
   private send(client: RestClient, index: number, content: string): Promise<Response> {
     if (isWrite(index)) return client.send(logEvent, { node_id: this.node.id, kind: 'note', content });
+    if (index % 8 === 5) return client.send(listNodeSessions, { node_id: this.node.id });
     return index % 4 === 1 ? client.send(getNode, { node_id: this.node.id }) : client.send(listNodes, { limit: 20 });
   }
 }

@@ -47,7 +47,7 @@ async function goOn(): Promise<void> {
 }
 
 describe('a rolling restart under load', () => {
-  it.each(['graph-svc', 'gateway'])(
+  it.each(['graph-svc', 'session-svc', 'gateway'])(
     'of every %s costs a client that keeps its connections as HTTP asks no request [edge.shutdown.announced, edge.shutdown.graceful]',
     async (service) => {
       const { running } = await startLoad(`Restarted ${service}`);

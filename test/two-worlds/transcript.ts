@@ -6,7 +6,7 @@ const OF_GROUND = /^018f0000-0000-7000-8000-/;
 /** Times of the ground are of 2024. */
 const PRESENT = /(?!2024)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 /** A cursor tells the sort key of the last item, which may be of the present. */
-const CURSOR = /("next_cursor":\s*")([^"]+)"/g;
+const CURSOR = /("next_cursor"\s*:\s*")([^"]+)"/g;
 
 /** The hash of an answer that is compared itself, in its ETag. */
 const HASH_OF_BODY = /(etag: (?:W\/)?"\d+\.)[\w-]{16}"/g;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import { ACTS, begin, born, chooseRun, type Draw } from './acts.js';
-import { Model, PEOPLE, PLACES, suspended } from './model.js';
-import { RandomWorld } from './random-world.js';
+import { ACTS, begin, born, chooseRun, type Draw } from './testing/random/acts.js';
+import { Model, PEOPLE, PLACES, suspended } from './testing/random/model.js';
+import { RandomWorld } from './testing/random/random-world.js';
 
 /** Runs of random calls; more in `npm run soak`. */
 const RUNS = Number(process.env['SVC_SESSION_RUNS'] ?? 10);

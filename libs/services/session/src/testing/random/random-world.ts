@@ -9,9 +9,9 @@ import {
   ServiceError,
   SessionState,
 } from '@workspace-graph/contracts';
-import { SessionSweeps } from '../sweeps/session-sweeps.js';
-import type { ScriptedRuns } from '../testing/scripted-runs.js';
-import { SessionWorld } from '../testing/session.fixture.js';
+import { SessionSweeps } from '../../sweeps/session-sweeps.js';
+import type { ScriptedRuns } from '../scripted-runs.js';
+import { SessionWorld } from '../session.fixture.js';
 import { isOpen, type Model, type ModelSession, PEOPLE, type Person, type Place, type Told, waits } from './model.js';
 
 /** The real sessions, called as the people of the model. */
