@@ -61,12 +61,12 @@ describe('npm run central', () => {
     process.kill(victim?.pid ?? -1, 'SIGKILL');
     expect((await administrator.call(whoami, {})).scope).toBe('manage');
     const instances = (): number[] => ours(child, 'apps/graph-svc/dist/main.js').map((entry) => entry.pid);
-    await until(
-      'another instance runs',
-      () => instances().length === 2 && !instances().includes(victim?.pid ?? -1),
-      10_000,
-    );
-    await until('it serves', () => output().split('"serving"').length === 4);
+    await until('another instance runs', () => instances().length === 2 && !instances().includes(victim?.pid ?? -1));
+    const serving = (): string[] =>
+      output()
+        .split('\n')
+        .filter((line) => line.includes('"process":"graph-svc"') && line.includes('"serving"'));
+    await until('it serves', () => serving().length === 3);
 
     expect(stores(child)).toMatch(/postgres .*max_connections=100/);
     expect(stores(child)).not.toContain('fsync=off');
