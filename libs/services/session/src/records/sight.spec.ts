@@ -225,6 +225,30 @@ describe('the scope of a session', () => {
     expect(await counts(world.owner)).toEqual([2, 1]);
   });
 
+  it('is that of the session: it outlives its runs, and a new one adds nothing to it [sessions.scope.persisted]', async () => {
+    const [home, expanded, later] = [
+      await world.node('Home of reconnects'),
+      await world.node('Expanded to'),
+      await world.node('Joined later'),
+    ];
+    const connected = await world.connect({ node_id: home });
+    const { id } = connected.session;
+    await world.sql(
+      `INSERT INTO session.scope (session_id, node_id, access, added_via, reason) VALUES ($1, $2, 'write', 'expand', 'Needed')`,
+      [id, expanded],
+    );
+    const scope = () => world.sql('SELECT * FROM session.scope WHERE session_id = $1 ORDER BY node_id', [id]);
+    const before = await scope();
+    await world.end(connected, { outcome: 'lost', reason: 'disconnect' });
+    await world.sql(
+      `INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES (gen_random_uuid(), $1, $2, 'related_to')`,
+      [home, later],
+    );
+    const { session } = await world.connect({ session_id: id });
+    expect(session).toMatchObject({ read_count: 2, write_count: 2 });
+    expect(await scope()).toEqual(before);
+  });
+
   it('begins with what the owner sees beside the home node, and no more', async () => {
     const [home, hidden] = [await world.node('Home of seed'), await world.node('Hidden from the owner', [stranger])];
     await world.sql(
