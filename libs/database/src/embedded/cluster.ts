@@ -114,6 +114,9 @@ async function create(binaries: Binaries, places: Places): Promise<string> {
   await runSingleUser(binaries, places, draft, [
     setPassword('CREATE', password),
     `CREATE DATABASE ${databaseName} OWNER ${databaseName}`,
+    // Leaves the log a segment to spare, and each checkpoint keeps one: a disk that fills up is then found full by the
+    // tables first, which refuse the change, and not by the log, which ends the server.
+    'SELECT pg_switch_wal()',
   ]);
   withAdvice(places.folder, () => {
     const rules = join(draft, 'pg_hba.conf');
