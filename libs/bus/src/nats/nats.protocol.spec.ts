@@ -252,7 +252,8 @@ describe('the protocol on NATS', () => {
     expect(await call).toMatchObject({ code: 'REQUEST_CANCELLED' });
     const startMs = performance.now();
     await serving.stop();
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    // Well before the time of the call is over.
+    expect(performance.now() - startMs).toBeLessThan(15_000);
   });
 });
 
