@@ -39,6 +39,11 @@ export function rawJsonOf(row: JsonRow | null): RawJson | null {
 export const STATEMENT_MS = 30_000;
 /** A transaction whose process has vanished without a word lets go of its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/**
+ * The same of an ordinary command: a process that is frozen in the middle of one lets go of its call before the time of that
+ * call is over, so that another instance can carry it out.
+ */
+const IDLE_IN_COMMAND_MS = 5_000;
 
 /**
  * One pool for both ways to the database: named statements, and Prisma for ordinary reads. Statements that answer JSON build it in the database and name the column `json`.
@@ -173,7 +178,10 @@ export async function inTransaction<R>(
   work: (client: pg.PoolClient) => Promise<R>,
   timeoutMs: number,
 ): Promise<R> {
-  await client.query(`BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}`);
+  const idleMs = timeoutMs > STATEMENT_MS ? IDLE_IN_TRANSACTION_MS : IDLE_IN_COMMAND_MS;
+  await client.query(
+    `BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+  );
   const result = await work(client);
   const { command } = await client.query('COMMIT');
   // A transaction in which a statement failed ends so, without an error.

@@ -79,6 +79,8 @@ describe('a transaction', () => {
     const settings = `SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`;
     const inside = await database.transaction(async (client) => (await client.query(settings)).rows, 590_000);
     expect(inside).toEqual([{ statement: '590s', idle: '1min' }]);
+    const ordinary = await database.transaction(async (client) => (await client.query(settings)).rows);
+    expect(ordinary).toEqual([{ statement: '30s', idle: '5s' }]);
     expect((await database.pool.query(settings)).rows).toEqual([{ statement: '30s', idle: '1min' }]);
   });
 

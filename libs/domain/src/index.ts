@@ -13,6 +13,7 @@ export * from './graph/links.js';
 export * from './graph/snippet.js';
 export * from './graph/sync-key.js';
 export * from './json-depth.js';
+export * from './session/event-text.js';
 export * from './session/minimal-handoff.js';
 export * from './session/names.js';
 export * from './session/questions.js';

@@ -287,6 +287,26 @@ describe('a task', () => {
   });
 });
 
+describe('a run that cannot be reached', () => {
+  it('keeps what is recorded: a message waits, a suspend and a close are carried out, an interrupt is refused for now', async () => {
+    const [task, other] = [await world.task(), await world.task()];
+    world.runs.isAway = true;
+    try {
+      const input = { session_id: task.session.id };
+      const sent = await world.harness.call(sendMessage, { ...input, text: 'Hello?' }, world.owner);
+      expect(sent).toEqual({ seq: 3, delivered: false });
+      await world.harness.refusal(interruptSession, input, world.owner, 'SERVICE_UNAVAILABLE');
+      expect((await world.get(task.session.id)).state).toBe('running');
+      const suspended = await world.harness.call(suspendSession, input, world.owner);
+      expect(suspended.suspended).toMatchObject({ reason: 'agent_missed_handoff', by_server: true });
+      const closed = await world.harness.call(closeSession, { session_id: other.session.id }, world.owner);
+      expect(closed.state).toBe('closed');
+    } finally {
+      world.runs.isAway = false;
+    }
+  });
+});
+
 describe('a suspend', () => {
   it('of a connected agent, which nobody can ask, is carried out at once [sessions.transition.illegal-refused]', async () => {
     const { session } = await world.connect();

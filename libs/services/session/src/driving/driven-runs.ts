@@ -1,4 +1,11 @@
-import type { Caller, Decision, OutputOf, RawJson, sendMessage } from '@workspace-graph/contracts';
+import {
+  type Caller,
+  type Decision,
+  type OutputOf,
+  type RawJson,
+  ServiceError,
+  type sendMessage,
+} from '@workspace-graph/contracts';
 import {
   type CommandContext,
   type Database,
@@ -54,20 +61,23 @@ export class DrivenRuns {
   }
 
   async deliver({ run, seq }: SentMessage, text: string): Promise<OutputOf<typeof sendMessage>> {
-    const delivered = await this.runs.message(run, { seq, text });
-    if (!delivered) await this.lose(run);
-    return { seq, delivered };
+    const isThere = await reached(this.runs.message(run, { seq, text }));
+    if (isThere === false) await this.lose(run);
+    return { seq, delivered: isThere === true };
   }
 
   async answer(run: RunRef, requestId: string, decision: Decision | null): Promise<void> {
-    if (await this.runs.answer(run, requestId, decision)) await this.markDelivered(run.session_id, [requestId]);
-    else await this.lose(run);
+    const isThere = await reached(this.runs.answer(run, requestId, decision));
+    if (isThere) await this.markDelivered(run.session_id, [requestId]);
+    if (isThere === false) await this.lose(run);
   }
 
   /** Ends the turn of a run that the caller may stop; whoever may not is refused by the record. */
   async interrupt(sessionId: string, caller: Caller): Promise<void> {
     const run = await this.stoppable(sessionId, caller);
-    if (run && !(await this.runs.interrupt(run))) await this.lose(run);
+    const isThere = run && (await reached(this.runs.interrupt(run)));
+    if (isThere === false && run) await this.lose(run);
+    if (isThere === null && run) throw new ServiceError('SERVICE_UNAVAILABLE', 'The run cannot be reached.');
   }
 
   /** What the agent of a run that the caller may stop hands over. */
@@ -80,7 +90,7 @@ export class DrivenRuns {
     const run = await this.stoppable(sessionId, caller);
     if (!run) return { runId, wasAsked: false, handoff: null, canContinue: false };
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.handoffMs)]);
-    const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within);
+    const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within).catch(() => SILENT);
     signal.throwIfAborted();
     return { runId: run.run_id, wasAsked: true, handoff: handoff && fitHandoff(handoff), canContinue };
   }
@@ -98,7 +108,7 @@ export class DrivenRuns {
     });
     const session = (stopped as Stopped | null)?.session;
     if (session?.live_run_id && isDriven(session))
-      await this.runs.stop({ session_id: session.id, run_id: session.live_run_id }, why);
+      await reached(this.runs.stop({ session_id: session.id, run_id: session.live_run_id }, why));
     return reply;
   }
 
@@ -125,6 +135,14 @@ export class DrivenRuns {
   private async markDelivered(sessionId: string, requestIds: readonly string[]): Promise<void> {
     if (requestIds.length > 0) await this.database.rows(MARK_DELIVERED, [sessionId, requestIds]);
   }
+}
+
+/** What an agent says that cannot be asked. */
+const SILENT = { handoff: null, can_continue: false };
+
+/** What is recorded stays so when a run cannot be reached: null then. It learns it later. */
+function reached<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch(() => null);
 }
 
 /** A change that follows from another one, for the same caller. */

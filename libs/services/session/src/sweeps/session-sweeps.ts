@@ -142,9 +142,18 @@ export class SessionSweeps {
     return changed === true;
   }
 
+  /** One that fails holds up no other. @throws the first failure, once all have had their turn */
   private async countOf<T>(items: readonly T[], work: (item: T) => Promise<boolean>): Promise<number> {
     let count = 0;
-    for (const item of items) if (await work(item)) count += 1;
+    const failures: unknown[] = [];
+    for (const item of items) {
+      try {
+        if (await work(item)) count += 1;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
     return count;
   }
 }

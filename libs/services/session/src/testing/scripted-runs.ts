@@ -20,6 +20,8 @@ export class ScriptedRuns implements SessionRuns {
   handoff: WrittenHandoff | null = { title: 'Draft is ready', text: 'The draft lies in wip/draft.md.' };
   canContinue = false;
   failToStart: string | null = null;
+  /** Whoever drives the runs cannot be reached. */
+  isAway = false;
 
   async runners(): Promise<readonly Runner[]> {
     return this.available;
@@ -33,18 +35,21 @@ export class ScriptedRuns implements SessionRuns {
   }
 
   async message({ run_id }: RunRef, message: { readonly seq: number; readonly text: string }): Promise<boolean> {
+    this.beThere();
     this.asked.push('message');
     this.messages.push({ run_id, ...message });
     return this.live.has(run_id);
   }
 
   async answer({ run_id }: RunRef, request_id: string, decision: Decision | null): Promise<boolean> {
+    this.beThere();
     this.asked.push('answer');
     this.answers.push({ request_id, decision });
     return this.live.has(run_id);
   }
 
   async interrupt({ run_id }: RunRef): Promise<boolean> {
+    this.beThere();
     this.asked.push('interrupt');
     return this.live.has(run_id);
   }
@@ -53,6 +58,7 @@ export class ScriptedRuns implements SessionRuns {
     _run: RunRef,
     signal: AbortSignal,
   ): Promise<{ readonly handoff: WrittenHandoff | null; readonly can_continue: boolean }> {
+    this.beThere();
     this.asked.push('handOver');
     if (this.handoff === null)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -60,7 +66,12 @@ export class ScriptedRuns implements SessionRuns {
   }
 
   async stop({ run_id }: RunRef, why: 'suspended' | 'closed'): Promise<void> {
+    this.beThere();
     this.asked.push(`stop ${why}`);
     this.live.delete(run_id);
+  }
+
+  private beThere(): void {
+    if (this.isAway) throw new Error('The device is away.');
   }
 }

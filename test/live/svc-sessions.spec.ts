@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { appendSessionEvents, closeSession, type Session, startSession } from '@workspace-graph/contracts';
+import { LiveWorld, type Person } from './live-world.js';
+
+const SVC = join(import.meta.dirname, '../../apps/device-agent/bin/svc.mjs');
+
+let world: LiveWorld;
+let owner: Person;
+let session_id: string;
+beforeAll(async () => {
+  world = await LiveWorld.start();
+  owner = await world.person('Olga', 'write');
+  const node = await world.node('Home');
+  const task = { node_id: node.id, brief: 'Write the draft.', runner: 'scripted' };
+  session_id = (await world.call(startSession, task, owner.caller)).id;
+  const run_id = world.runs.orders.at(-1)?.run_id ?? '';
+  const events = [
+    { id: randomUUID(), kind: 'assistant_message', payload: { text: 'Which year?' } },
+    {
+      id: randomUUID(),
+      kind: 'question',
+      payload: {
+        request_id: 'year',
+        type: 'approval',
+        title: 'Year',
+        options: [{ id: 'y26', label: '2026', role: 'allow_once' }],
+      },
+    },
+  ] as never;
+  await world.call(appendSessionEvents, { session_id, run_id, events }, owner.caller);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Runs the command as a user does; answers what it printed. */
+async function svc(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], SVC_URL: world.url, SVC_TOKEN: owner.token };
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [SVC, 'sessions', ...args], {
+      env,
+      maxBuffer: 64e6,
+    });
+    return { code: 0, stdout };
+  } catch (error) {
+    const { code = -1, stdout = '' } = error as { readonly code?: number; readonly stdout?: string };
+    return { code, stdout };
+  }
+}
+
+const json = async (...args: readonly string[]): Promise<Session> =>
+  JSON.parse((await svc(...args, '--json')).stdout) as Session;
+
+it('lists sessions, and shows one with its questions', async () => {
+  const listed = await svc('list', '--node', 'Home', '--waiting');
+  expect([listed.code, listed.stdout.split('\n').length]).toEqual([0, 3]);
+  expect(listed.stdout).toContain(`${session_id}  running, waiting`);
+  expect((await svc('show', session_id)).stdout.split('\n')).toEqual([
+    expect.stringMatching(/^Home · .* \(.*\)$/),
+    'State: running, waiting',
+    'Node: Home',
+    'Owner: Olga',
+    'Events: 4',
+    'Question year: Year: y26 (2026)',
+    '',
+  ]);
+});
+
+it('answers, suspends, resumes, renames and closes, and says what is refused', async () => {
+  expect((await svc('answer', session_id, 'year')).code).toBe(2);
+  expect(await json('answer', session_id, 'year', '--option', 'y26')).toMatchObject({ waiting_since: null });
+  expect(await json('answer', session_id, 'year', '--option', 'y26')).toMatchObject({ code: 'CONFLICT' });
+  expect(await json('suspend', session_id)).toMatchObject({ state: 'suspended' });
+  expect(await json('resume', session_id)).toMatchObject({ state: 'running' });
+  expect(await json('rename', session_id, 'The draft')).toMatchObject({ name: 'The draft' });
+  expect(await json('close', session_id)).toMatchObject({ state: 'closed' });
+  expect(await json('show', randomUUID())).toMatchObject({ code: 'SESSION_NOT_FOUND' });
+});
+
+it('exports a log as Markdown and as lines of JSON, and follows it to its end', async () => {
+  await world.call(closeSession, { session_id }, owner.caller).catch(() => undefined);
+  const { stdout: markdown } = await svc('export', session_id);
+  expect(markdown).toMatch(/^# The draft\n\nstate closed, /);
+  for (const line of [
+    '**User:** Write the draft.',
+    '**Agent:** Which year?',
+    '**Question:** Year',
+    '**Answer** (owner): y26',
+    '## Handoff: Draft is ready',
+  ])
+    expect(markdown).toContain(line);
+  const [head, ...events] = (await svc('export', session_id, '--format', 'json')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(head).toMatchObject({ session: { id: session_id } });
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
+  const followed = await svc('follow', session_id, '--after', '2', '--json');
+  expect(
+    followed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { seq: number }).seq),
+  ).toEqual(events.slice(2).map(({ seq }) => seq));
+});
