@@ -50,11 +50,7 @@ describe('a client that takes nothing for a while', () => {
     const text = 'x'.repeat(100_000);
     for (let count = 0; count < 20; count++) {
       const events = Array.from({ length: 5 }, () => ({ id: randomUUID(), kind: 'reasoning', payload: { text } }));
-      await world.call(
-        appendSessionEvents,
-        { session_id: session.id, run_id: session.runId, events: events as never },
-        owner.caller,
-      );
+      await world.call(appendSessionEvents, { session_id: session.id, run_id: session.runId, events }, owner.caller);
     }
     await world.call(closeSession, { session_id: other.id }, owner.caller);
     slow.socket.resume();

@@ -29,7 +29,7 @@ const TEXTS: { readonly [K in SessionEventKind]: Say<K> } = {
 /** An event of a session as a paragraph of Markdown. */
 export function sessionEventText(event: SessionEvent): string {
   const say = TEXTS[event.kind] as Say<typeof event.kind>;
-  return say(event.payload as never);
+  return say(event.payload);
 }
 
 function nameOf({ role, name }: SessionActor): string {

@@ -36,14 +36,20 @@ export class WordedServer extends Server {
       const connection = currentConnection();
       try {
         checkParams(method, request.params);
-        const within = PROBES.has(method) ? connection : await this.enter(connection, this);
-        return await runAs(within, () => serve(request, ctx));
+      } catch (error) {
+        throw protocolError(error, connection.requestId);
+      }
+      if (PROBES.has(method)) return serve(request, ctx);
+      let within: Connection;
+      try {
+        within = await this.enter(connection, this);
       } catch (error) {
         // Agents read what a tool answers; what the protocol refuses, their programs do.
         if (method === 'tools/call' && error instanceof ServiceError)
           return refusal(error.toBody(connection.requestId));
         throw protocolError(error, connection.requestId);
       }
+      return runAs(within, () => serve(request, ctx));
     };
   }
 }
