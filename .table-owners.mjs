@@ -45,6 +45,19 @@ export default {
     'file.status_of',
     'file.node_folder',
     'session.count_of_node',
+    'session.recent_of_node',
+    'session.open_session',
+    'session.seen_session',
+    'session.unreviewed',
+    'session.recent_write',
+    // What belongs to which nodes, and what a session reaches of them.
+    'graph.nodes_of',
+    'graph.is_joined',
+    'file.nodes_of',
+    'session.scope_nodes',
+    'session.holds',
+    'session.out_of_scope',
+    'session.record_change',
   ],
 
   /** `in`: a folder, a file, or a function of the database. */

@@ -47,8 +47,16 @@ export const Caller = z.strictObject({
     .string()
     .nullable()
     .optional()
-    .describe('The session of an agent in whose name the caller works; set by the edge that holds its connection.'),
-  home_node_id: z.string().nullable().optional().describe('Home node of the MCP connection, if it names one.'),
+    .describe(
+      'The session of an agent in whose name the caller works, whose scope limits it; set by the edge that holds its connection.',
+    ),
+  home_node_id: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'Home node of the session, as the service that is called reads it; before that, the one that the address of the connection names.',
+    ),
 });
 export type Caller = z.infer<typeof Caller>;
 

@@ -15,6 +15,8 @@ export const LIMITS = {
   busRequestBytes: 1_000_000,
   /** Most nodes that one event names: their ids stay well below the largest message. */
   nodesPerEvent: 5_000,
+  /** Nodes that one frame of the live channel names; of more a client is told to look at everything. */
+  nodesPerFrame: 500,
   /** Largest reply over the bus. */
   busReplyBytes: 256 * 1_048_576,
   /** That a call has in place of ids. */
@@ -84,6 +86,11 @@ export const LIMITS = {
   /** That are open in one session. */
   openQuestions: 20,
   toolCallLocations: 50,
+  scopeNodesPerCall: 50,
+  /** Nodes of its scope that an agent is told at once. */
+  scopeNodesTold: 50,
+  /** Changes of a session that one undo looks at, the last ones. */
+  undoChanges: 1_000,
   runsPerCall: 2_000,
   logsPerRead: 200,
   viewersPerRead: 20_000,

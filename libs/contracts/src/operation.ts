@@ -12,6 +12,15 @@ export type Owner = (typeof OWNERS)[number];
  */
 export type Tier = Scope | 'device' | 'internal';
 
+/** What an agent's session must hold of what a field names: nothing, its read scope or its write scope. */
+export type ReachAccess = 'free' | 'read' | 'write';
+
+/**
+ * Says for each field of an input that names a node, or what belongs to one, what of it a session must hold; a field
+ * that is absent from a call names nothing. `internal` for calls between our own processes, which no session makes.
+ */
+export type Reach = Readonly<Record<string, ReachAccess>> | 'internal';
+
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** REST binding. Path parameters are `{name}`; the rest of the input is the query (GET, DELETE) or the JSON body. */
@@ -55,6 +64,8 @@ export interface Operation<I extends ObjectSchema = ObjectSchema, O extends z.Zo
   readonly owner: Owner;
   /** Who may call it; the edge and the owner's registry both check it. */
   readonly tier: Tier;
+  /** What of it an agent's session must hold in its scope. */
+  readonly reach: Reach;
   /** False for operations that change state; those are applied once per call id. */
   readonly readOnly: boolean;
   /** Repeating the call with the same input leaves the same state (annotation for clients). */

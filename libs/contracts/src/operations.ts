@@ -11,13 +11,16 @@ import * as edges from './graph/edges.js';
 import * as events from './graph/events.js';
 import * as nodes from './graph/nodes.js';
 import * as reading from './graph/reading.js';
+import * as undo from './graph/undo.js';
 import * as devices from './identity/devices.js';
 import * as tokens from './identity/tokens.js';
 import * as users from './identity/users.js';
 import type { Operation, Owner } from './operation.js';
+import { refuseUnsaidReach } from './reach.js';
 import * as references from './references.js';
 import * as sessionDriving from './session/driving.js';
 import * as sessionRuns from './session/runs.js';
+import * as sessionScope from './session/scope.js';
 import * as sessions from './session/session.js';
 import * as transfer from './transfer/transfer.js';
 
@@ -31,6 +34,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   duties,
   access,
   reading,
+  undo,
   users,
   tokens,
   devices,
@@ -44,6 +48,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   sessions,
   sessionDriving,
   sessionRuns,
+  sessionScope,
 ]);
 
 /** The operations of some owners, in the order of the table. */
@@ -56,6 +61,7 @@ function collect(modules: readonly Record<string, unknown>[]): Map<string, Opera
   for (const value of modules.flatMap((module) => Object.values(module))) {
     if (!isOperation(value)) continue;
     if (table.has(value.name)) throw new Error(`Operation ${value.name} is declared twice`);
+    refuseUnsaidReach(value);
     table.set(value.name, value);
   }
   return table;

@@ -162,6 +162,7 @@ export const PREVIEW = statement(
     FROM listed l
   )
   SELECT (SELECT count(*)::int FROM moved m WHERE m.set_after IS NULL) AS opened,
+    (SELECT coalesce(jsonb_agg(DISTINCT d.user_id), '[]') FROM different d) AS users,
     coalesce((SELECT jsonb_agg(s.line ORDER BY s.place) FROM sampled s WHERE s.direction = 'gain'), '[]') AS gains,
     coalesce((SELECT jsonb_agg(s.line ORDER BY s.place) FROM sampled s WHERE s.direction = 'lose'), '[]') AS loses`,
 );

@@ -52,13 +52,20 @@ export async function changeAccess<R>(
   const { result, refresh, regrant = [] } = await change();
   if (refresh.length > 0) await tx.execute(REFRESH, [refresh]);
   if (regrant.length > 0) await tx.execute(REGRANT, [regrant]);
-  const preview = await previewOf(tx);
+  const { preview, users } = await previewOf(tx);
   if (options.dryRun || (preview.widens && !options.confirmed))
     throw new UnconfirmedChange(unconfirmed(preview, result));
   await tx.execute(END_RECORD);
-  const moved = preview.gains.length > 0 || preview.loses.length > 0 || preview.opens_to_everyone > 0;
-  if (moved) tx.emit('access.changed', { node_ids: nameable([...refresh, ...regrant]) });
+  const moved = users.length > 0 || preview.opens_to_everyone > 0;
+  if (moved) emitAccessChanged(tx, [...refresh, ...regrant], users);
   return { result, preview };
+}
+
+/** Tells after the commit that these users may see more or less, and by which nodes, where those are known. */
+export function emitAccessChanged(tx: Transaction, nodeIds: readonly string[], users: readonly string[]): void {
+  const node_ids = nameable(nodeIds);
+  for (let from = 0; from === 0 || from < users.length; from += LIMITS.nodesPerEvent)
+    tx.emit('access.changed', { node_ids, user_ids: users.slice(from, from + LIMITS.nodesPerEvent) });
 }
 
 /** The nodes that an event names: none where there are too many, and whoever listens looks at everything. */
@@ -83,23 +90,28 @@ export async function refreshAccess(tx: Transaction, nodeIds: readonly string[])
 
 interface PreviewRow {
   readonly opened: number;
+  /** Everybody who gains or loses. */
+  readonly users: readonly string[];
   readonly gains: AccessPreview['gains'];
   readonly loses: AccessPreview['loses'];
 }
 
 const NOTHING_MOVES: AccessPreview = { widens: false, gains: [], loses: [], opens_to_everyone: 0, complete: true };
 
-async function previewOf(tx: Transaction): Promise<AccessPreview> {
+async function previewOf(
+  tx: Transaction,
+): Promise<{ readonly preview: AccessPreview; readonly users: readonly string[] }> {
   const recorded = await tx.row<{ may_move: boolean }>(MAY_MOVE);
-  if (!recorded?.may_move) return NOTHING_MOVES;
+  if (!recorded?.may_move) return { preview: NOTHING_MOVES, users: [] };
   const row = await tx.row<PreviewRow>(PREVIEW);
   if (!row) throw new Error('A preview returns one row');
-  const { opened, gains, loses } = row;
-  return {
+  const { opened, users, gains, loses } = row;
+  const preview = {
     widens: gains.length > 0 || opened > 0,
     gains: gains.slice(0, PREVIEW_USERS),
     loses: loses.slice(0, PREVIEW_USERS),
     opens_to_everyone: opened,
     complete: gains.length <= PREVIEW_USERS && loses.length <= PREVIEW_USERS,
   };
+  return { preview, users };
 }

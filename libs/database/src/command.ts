@@ -23,7 +23,7 @@ export interface CommandContext {
   /** Written to the audit trail, with `via`. */
   readonly caller: Caller;
   /** Its name is stored with the kept reply. */
-  readonly operation: Pick<Operation, 'name'>;
+  readonly operation: Pick<Operation, 'name'> & Partial<Pick<Operation, 'owner' | 'mcp'>>;
   /** What distinguishes this request from another one under the same call id, which is refused with CONFLICT. */
   readonly input: unknown;
 }
@@ -56,6 +56,10 @@ export class UnconfirmedChange extends Error {
   }
 }
 
+const SAVEPOINT = statement('command.savepoint', 'SAVEPOINT part');
+const RELEASE_SAVEPOINT = statement('command.release_savepoint', 'RELEASE SAVEPOINT part');
+const ROLLBACK_TO_SAVEPOINT = statement('command.rollback_to_savepoint', 'ROLLBACK TO SAVEPOINT part');
+
 /** Where rows are read: one connection, or any of the pool. */
 export interface RowSource {
   /** Runs a statement and returns all its rows. @throws ServiceError, or the error of the driver */
@@ -74,6 +78,7 @@ export interface StatementRunner {
 export class Transaction {
   private readonly audits: AuditRecord[] = [];
   private readonly events: { type: BusEventType; payload: unknown }[] = [];
+  private readonly made: string[] = [];
   private readonly sights = new Set<string>();
 
   constructor(
@@ -114,12 +119,40 @@ export class Transaction {
     for (const nodeId of nodeIds) this.sights.add(nodeId);
   }
 
+  /** Notes a node that the command has made: the session that works belongs to it from now on. */
+  created(nodeId: string): void {
+    this.made.push(nodeId);
+  }
+
   /** Tells the other services after the commit. */
   emit<T extends BusEventType>(type: T, payload: BusEventPayload<T>): void {
     this.events.push({ type, payload });
   }
 
-  /** Writes audit trail, outbox and the applied call in one statement. Called once, last. */
+  /** Does a part of the change. When that is refused, it alone is taken back, and the change can go on. */
+  async attempt<T>(part: () => Promise<T>): Promise<T> {
+    const lists = [this.audits, this.events, this.made];
+    const lengths = lists.map((list) => list.length);
+    await this.execute(SAVEPOINT);
+    try {
+      const result = await part();
+      await this.execute(RELEASE_SAVEPOINT);
+      return result;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      await this.execute(ROLLBACK_TO_SAVEPOINT);
+      await this.execute(RELEASE_SAVEPOINT);
+      for (const [index, list] of lists.entries()) list.splice(lengths[index] ?? 0);
+      throw error;
+    }
+  }
+
+  /** What changes nothing on record leaves nothing in the log of a session, and sessions write theirs themselves. */
+  private get recordsCall(): boolean {
+    return this.audits.length > 0 && this.context.operation.owner !== 'session';
+  }
+
+  /** Writes audit trail, log of the session, outbox and the applied call in one statement. Called once, last. */
   async flush(reply: unknown, keepReply: boolean): Promise<void> {
     const { envelope, caller, operation } = this.context;
     await this.execute(FLUSH, [
@@ -142,8 +175,20 @@ export class Transaction {
       requestHash(this.context),
       keepReply ? toJsonText(reply) : null,
       [...this.sights],
+      this.recordsCall ? caller.session_id : null,
+      newId(),
+      this.context.operation.mcp?.title ?? titleOf(operation.name),
+      this.made,
+      newId(),
+      newId(),
+      caller.session_id ?? null,
     ]);
   }
+}
+
+/** `apply_file_changes` → `Apply file changes`. */
+function titleOf(name: string): string {
+  return `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 }
 
 /**
@@ -297,17 +342,24 @@ const FIND_APPLIED = statement(
   FROM outbox.applied_call c WHERE c.call_id = $3`,
 );
 
-/** $1 audit lines, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of the request, $9 reply, $10 nodes it rests on. */
+/**
+ * $1 audit lines, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of the request, $9 reply,
+ * $10 nodes it rests on, $11 session in whose log the call is entered, $12 id of that event, $13 its title, $14 nodes that were made,
+ * $15 id of the event that tells of them, $16 id of the message that the log has grown, $17 session of the caller.
+ */
 const FLUSH = statement(
   'command.flush',
   `
-  WITH audited AS (
-    INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id)
-    SELECT a.id, $3::uuid, $4::text, a.action, a.target_kind, a.target_id, a.before, a.after, $5::text
+  WITH recorded AS MATERIALIZED (
+    SELECT r.seq, r.last_seq FROM session.record_change($11::uuid, $12::uuid, $6::text, $7::text, $13::text, $14::uuid[], $15::uuid) r
+  ), audited AS (
+    INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id, session_id, session_seq)
+    SELECT a.id, $3::uuid, $4::text, a.action, a.target_kind, a.target_id, a.before, a.after, $5::text, $17::uuid, (SELECT r.seq FROM recorded r)
     FROM jsonb_to_recordset($1::jsonb) AS a(id uuid, action text, target_kind text, target_id uuid, before jsonb, after jsonb)
   ), told AS (
     INSERT INTO outbox.event (id, type, payload)
     SELECT e.id, e.type, e.payload FROM jsonb_to_recordset($2::jsonb) AS e(id uuid, type text, payload jsonb)
+    UNION ALL SELECT $16::uuid, 'session.appended', jsonb_build_object('session_id', $11::uuid, 'last_seq', r.last_seq) FROM recorded r
   )
   INSERT INTO outbox.applied_call (call_id, operation, request_sha256, reply, rests_on)
   VALUES ($6::text, $7::text, $8::bytea, $9::text::jsonb, $10::uuid[])`,

@@ -3,6 +3,7 @@ import { ServiceError } from '@workspace-graph/contracts';
 import { type OperationObserver, OperationRegistry } from '@workspace-graph/platform';
 import { Database, type DatabaseOptions } from './database.js';
 import { translateDatabaseError } from './database-error.js';
+import { DatabaseScopes } from './session-scopes.js';
 
 /** What reaches the caller of an operation is an error of ours, also where a handler asked through Prisma itself. */
 function translating(unavailable: () => ServiceError | null): OperationObserver {
@@ -28,6 +29,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     private readonly database: Database,
     registry: OperationRegistry,
   ) {
+    registry.scopes = new DatabaseScopes(database);
     registry.observe(translating(() => database.unavailable()));
   }
 

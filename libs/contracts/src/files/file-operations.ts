@@ -13,13 +13,10 @@ export const listFiles = query({
   name: 'list_files',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'List tracked files, newest first: of one node, of the home node and its neighbours, or of everything you may see.',
   input: z.strictObject({
     node_id: Id.optional(),
-    scope: z
-      .enum(['session', 'global'])
-      .optional()
-      .describe('session: the home node and its neighbours, the default of a connection with a home node.'),
     status: FileStatus.optional(),
     limit: z
       .int()
@@ -31,7 +28,7 @@ export const listFiles = query({
   }),
   output: page(TrackedFile),
   errors: ['NODE_NOT_FOUND'],
-  rest: { method: 'GET', path: '/files', tag, unused: ['scope'] },
+  rest: { method: 'GET', path: '/files', tag },
   mcp: { tool: 'svc_list_files', title: 'List files' },
 });
 
@@ -39,6 +36,7 @@ export const readFile = query({
   name: 'read_file',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Read a file of a node. Returns text as it is, and other content as base64 after a line that says so. Content above max_tokens is returned as a path on disk with the beginning of the text; full returns all of it up to 1 MB, as_path only the path. Only read from that path: writing there changes the file of the node itself. A caller who may not see paths of this device always gets content up to 1 MB, and only the beginning of a larger file.',
   input: z.strictObject({
     node_id: Id,
@@ -73,6 +71,7 @@ export const createFile = command({
   name: 'create_file',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   doc: 'Create a file in the folder of a node. An existing file is never overwritten: a taken name is refused.',
   input: z.strictObject({
     node_id: Id,
@@ -91,6 +90,7 @@ export const writeFile = command({
   name: 'write_file',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   doc: 'Replace the text of a file. Send the sha256 that you read; if the file has changed since, nothing is written.',
   input: z.strictObject({
     node_id: Id,
@@ -113,6 +113,7 @@ export const moveFile = command({
   name: 'move_file',
   owner: 'device',
   tier: 'write',
+  reach: { file_id: 'write', node_id: 'write', new_node_id: 'write' },
   idempotent: true,
   doc: 'Move or rename a file within its node or to another one. The first call returns a preview; confirmed: true applies it.',
   input: z.strictObject({
@@ -143,6 +144,7 @@ export const renameFolder = command({
   name: 'rename_folder',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Rename a folder within a node, file by file. Returns a preview unless dry_run is false. When remaining is above 0, call again with the same arguments.',
   input: z.strictObject({
@@ -183,6 +185,7 @@ export const deleteFile = command({
   name: 'delete_file',
   owner: 'device',
   tier: 'write',
+  reach: { file_id: 'write', node_id: 'write' },
   idempotent: true,
   doc: 'Delete a file: its record and its copy on this device, which can be restored from the trash for 30 days. unregister_only removes only the record. The first call returns a preview; confirmed: true applies it.',
   input: z.strictObject({
@@ -209,6 +212,7 @@ export const adoptFiles = command({
   name: 'adopt_files',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Track files in the folder of a node that are not tracked yet. Tracked files are not changed.',
   input: z.strictObject({
@@ -243,6 +247,7 @@ export const searchFiles = query({
   name: 'search_files',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'free' },
   doc: 'Search the names and texts of tracked files by whole words; "quotes" search for a phrase. Ignores case and diacritics. Covers everything you may see.',
   input: z.strictObject({
     query: z
@@ -280,6 +285,7 @@ export const listTrash = query({
   name: 'list_trash',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'List deleted and replaced files of this device that can be restored, newest first.',
   input: z.strictObject({
     node_id: Id.optional(),
@@ -296,6 +302,7 @@ export const restoreTrash = command({
   name: 'restore_trash',
   owner: 'device',
   tier: 'write',
+  reach: { trash_id: 'write' },
   doc: 'Restore a file from the trash to its former path or to another one. A taken path is refused.',
   input: z.strictObject({ trash_id: z.string().max(100), path: FilePath.optional() }),
   output: TrackedFile,

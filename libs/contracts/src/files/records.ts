@@ -29,8 +29,12 @@ export const findPlaces = query({
   name: 'find_places',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'Return where the files of nodes belong. Omits nodes that the caller does not see.',
-  input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
+  input: z.strictObject({
+    node_ids: z.array(Id).max(LIMITS.filesPerChange),
+    held: z.boolean().default(false).describe('Also omit nodes that the session of the caller does not hold.'),
+  }),
   output: z.strictObject({ places: z.array(NodePlace) }),
 });
 
@@ -42,6 +46,7 @@ export const findFiles = query({
   name: 'find_files',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'Read files by id, or by node and path. Omits files of nodes that the caller does not see.',
   input: z.strictObject({
     ids: z.array(Id).max(LIMITS.filesPerChange).default([]),
@@ -57,10 +62,10 @@ export const queryFiles = query({
   name: 'query_files',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'List files, newest first, of one node, of the home node and its neighbours, or of everything visible.',
   input: z.strictObject({
     node_id: Id.optional(),
-    scope: z.enum(['session', 'global']).optional(),
     status: FileStatus.optional(),
     limit: z.int().min(1).max(LIMITS.filesMax).default(LIMITS.filesDefault),
     cursor: z.string().max(LIMITS.cursorLength).optional(),
@@ -73,6 +78,7 @@ export const listNodeRecords = query({
   name: 'list_node_records',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'List all records of one node by id, to compare them with its folder.',
   input: z.strictObject({
     node_id: Id,
@@ -129,6 +135,7 @@ export const applyFileChanges = command({
   name: 'apply_file_changes',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   idempotent: true,
   doc: 'Change records of one node in one transaction, in order: a path is free for the next change once its file has left it. Registering a path that has a record updates that record; a record that already has the requested state is returned unchanged.',
   input: z.strictObject({
@@ -166,6 +173,7 @@ export const noteFileIntents = command({
   name: 'note_file_intents',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'Record file operations before they begin, so that each is finished or rolled back after a failure.',
   input: z.strictObject({
     intents: z
@@ -181,6 +189,7 @@ export const settleFileIntents = command({
   name: 'settle_file_intents',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   idempotent: true,
   doc: 'Remove intents of this device that are finished or rolled back, or record why they are not.',
   input: z.strictObject({
@@ -196,6 +205,7 @@ export const listFileIntents = query({
   name: 'list_file_intents',
   owner: 'file',
   tier: 'device',
+  reach: 'internal',
   doc: 'List the unfinished intents of this device for these nodes, oldest first.',
   input: z.strictObject({ node_ids: z.array(Id).max(LIMITS.filesPerChange) }),
   output: z.strictObject({ intents: z.array(FileIntent) }),

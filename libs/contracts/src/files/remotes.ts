@@ -20,6 +20,7 @@ export const listRemotes = query({
   name: 'list_remotes',
   owner: 'file',
   tier: 'read',
+  reach: {},
   doc: 'List the remote storages and whether this device has credentials for them. A local workspace has none.',
   input: z.strictObject({}),
   output: z.strictObject({
@@ -33,6 +34,7 @@ export const setupRemote = command({
   name: 'setup_remote',
   owner: 'file',
   tier: 'manage',
+  reach: {},
   idempotent: true,
   doc: 'Set up a remote storage, or replace its configuration. Central workspaces only.',
   input: z.strictObject({
@@ -50,6 +52,7 @@ export const setRoutingPolicy = command({
   name: 'set_routing_policy',
   owner: 'file',
   tier: 'manage',
+  reach: {},
   idempotent: true,
   doc: 'Replace all rules that decide which remote storage holds the files of which nodes. Central workspaces only.',
   input: z.strictObject({
@@ -73,6 +76,7 @@ export const storeFile = command({
   name: 'store_file',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   doc: 'Copy a file of this device into the folder of a node and upload it. Central workspaces only.',
   input: z.strictObject({
     node_id: Id,
@@ -89,6 +93,7 @@ export const pullFile = command({
   name: 'pull_file',
   owner: 'device',
   tier: 'write',
+  reach: { file_id: 'write', node_id: 'write' },
   doc: 'Download a file from its remote storage, or preview that for a node. Central workspaces only.',
   input: z.strictObject({ file_id: Id.optional(), node_id: Id.optional(), force: z.boolean().default(false) }),
   output: Answer,
@@ -100,6 +105,7 @@ export const snapshotDocument = command({
   name: 'snapshot_document',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   doc: 'Export a cloud document as a file of a node. Central workspaces only.',
   input: z.strictObject({
     node_id: Id,
@@ -117,6 +123,7 @@ export const syncNode = command({
   name: 'sync_node',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Synchronize the folder of a node with its remote storage. Central workspaces only.',
   input: z.strictObject({ node_id: Id }),
@@ -129,6 +136,7 @@ export const resolveFile = command({
   name: 'resolve_file',
   owner: 'device',
   tier: 'write',
+  reach: { node_id: 'write', file_id: 'write' },
   doc: 'Resolve a conflict: a file that differs here and on its remote storage. Central workspaces only.',
   input: z.strictObject({
     node_id: Id,

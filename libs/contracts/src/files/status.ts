@@ -61,6 +61,7 @@ export const fileStatus = query({
   name: 'file_status',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Report the state of files compared with the last known state, without contacting a remote or changing anything. Call it before you end a session in which you changed files.',
   input: z.strictObject({
     node_id: Id.optional(),
@@ -111,6 +112,7 @@ export const getSyncStatus = query({
   name: 'get_sync_status',
   owner: 'device',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Report the state of a node’s folder on this device: watcher, scan, files that could not be tracked, and counts by class.',
   input: z.strictObject({ node_id: Id }),
   output: z.strictObject({
@@ -131,6 +133,7 @@ export const getSyncHealth = query({
   name: 'get_sync_health',
   owner: 'device',
   tier: 'read',
+  reach: {},
   doc: 'Report the health of the node folders on this device: running scans and files that could not be tracked.',
   input: z.strictObject({}),
   output: z.strictObject({

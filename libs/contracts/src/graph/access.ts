@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Confirmed, ExpectedVersion, Id, page, paging, Text, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { Places, viewers } from '../viewers.js';
 import { changed } from './access-preview.js';
 import { NodeRef } from './nodes.js';
 import { AccessLevel, Visibility } from './vocabulary.js';
@@ -37,6 +38,7 @@ export const getAccess = query({
   name: 'get_access',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Read how a node is shared: its own setting and what it inherits. Only callers with manage see the recipients.',
   input: z.strictObject(nodeId),
   output: NodeAccess,
@@ -49,6 +51,7 @@ export const setAccess = command({
   name: 'set_access',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Set the sharing of a node; visibility null removes its own setting, so that it inherits again. A change that widens access returns a preview and needs confirmed: true; dry_run only previews.',
   input: z.strictObject({
@@ -71,6 +74,7 @@ export const explainAccess = query({
   name: 'explain_access',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Explain why a user may or may not see a node, apart from the scope manage, which sees every node. Asking about another user needs manage.',
   input: z.strictObject({ ...nodeId, user_id: Id.optional().describe('Defaults to the caller.') }),
   output: z.strictObject({
@@ -113,6 +117,7 @@ export const requestAccess = command({
   name: 'request_access',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'free' },
   idempotent: true,
   doc: 'Request access to a node by its id. The answer is the same whether the node exists or not; a repeated call returns the pending request.',
   input: z.strictObject({ ...nodeId, access: AccessLevel.default('read'), reason: Text.max(2_000).default('') }),
@@ -126,6 +131,7 @@ export const listAccessRequests = query({
   name: 'list_access_requests',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'List access requests, newest first: your own, or with manage and mine: false those of all users for existing nodes.',
   input: z.strictObject({
     mine: z.boolean().default(true).describe('False: those of all users, which needs manage.'),
@@ -142,6 +148,7 @@ export const approveAccessRequest = command({
   name: 'approve_access_request',
   owner: 'graph',
   tier: 'manage',
+  reach: { access_request_id: 'write' },
   idempotent: true,
   doc: 'Approve a request: adds the requester to every list that excludes them. The first call returns what they gain; confirmed: true applies it.',
   input: z.strictObject({ access_request_id: Id, note: Text.max(2_000).optional(), confirmed: Confirmed }),
@@ -155,6 +162,7 @@ export const refuseAccessRequest = command({
   name: 'refuse_access_request',
   owner: 'graph',
   tier: 'manage',
+  reach: { access_request_id: 'write' },
   idempotent: true,
   doc: 'Refuse a request, with an optional reason.',
   input: z.strictObject({ access_request_id: Id, note: Text.max(2_000).optional() }),
@@ -168,6 +176,7 @@ export const withdrawAccessRequest = command({
   name: 'withdraw_access_request',
   owner: 'graph',
   tier: 'read',
+  reach: { access_request_id: 'free' },
   idempotent: true,
   doc: 'Withdraw your own pending request.',
   input: z.strictObject({ access_request_id: Id }),
@@ -175,4 +184,21 @@ export const withdrawAccessRequest = command({
   errors: ['ACCESS_REQUEST_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/access-requests/{access_request_id}/withdraw', tag },
   mcp: { tool: 'svc_withdraw_access_request', title: 'Withdraw access request' },
+});
+
+export const readSight = query({
+  name: 'read_sight',
+  owner: 'graph',
+  tier: 'internal',
+  reach: 'internal',
+  doc: 'Read who of the viewers sees each of several nodes at this moment. Nodes that the same of them see are taken together; of a node that nobody sees nothing is told.',
+  input: z.strictObject({ ...viewers, node_ids: z.array(Id).min(1).max(LIMITS.nodesPerEvent) }),
+  output: z.strictObject({
+    seen: z.array(
+      z.strictObject({
+        nodes: z.array(z.int().nonnegative()).describe('Their places in node_ids.'),
+        by: Places.nullable().describe('Null: all of the viewers.'),
+      }),
+    ),
+  }),
 });

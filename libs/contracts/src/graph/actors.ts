@@ -26,6 +26,7 @@ export const createActor = command({
   name: 'create_actor',
   owner: 'graph',
   tier: 'manage',
+  reach: {},
   doc: 'Create a person or an automation that can own nodes and hold responsibilities.',
   input: z.strictObject({
     type: ActorType,
@@ -42,6 +43,7 @@ export const getActor = query({
   name: 'get_actor',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'Read one actor.',
   input: z.strictObject({ actor_id: Id }),
   output: Actor,
@@ -54,6 +56,7 @@ export const listActors = query({
   name: 'list_actors',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'List actors by name.',
   input: z.strictObject({
     type: ActorType.optional(),
@@ -69,6 +72,7 @@ export const updateActor = command({
   name: 'update_actor',
   owner: 'graph',
   tier: 'manage',
+  reach: {},
   idempotent: true,
   doc: 'Rename an actor or tie it to a user. Tying can change who sees nodes; a change that widens access needs confirmation.',
   input: z.strictObject({
@@ -88,6 +92,7 @@ export const deleteActor = command({
   name: 'delete_actor',
   owner: 'graph',
   tier: 'manage',
+  reach: { actor_id: 'write' },
   idempotent: true,
   doc: 'Delete an actor. An actor in use is refused with its uses, unless reassign_to names the actor that takes them over; a reassignment that widens access returns a preview and needs confirmed: true.',
   input: z.strictObject({

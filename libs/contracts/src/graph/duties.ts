@@ -15,6 +15,7 @@ export const listDuties = query({
   name: 'list_duties',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'List what an actor is responsible for, as far as you may see it: nodes that it owns and responsibilities that it holds, sorted by node name. Omits archived nodes unless status includes them.',
   input: z.strictObject({ actor_id: Id, status: listOf(NodeStatus).optional(), ...paging }),
   output: page(Duty),

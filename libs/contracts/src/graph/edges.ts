@@ -14,6 +14,7 @@ export const connect = command({
   name: 'connect',
   owner: 'graph',
   tier: 'manage',
+  reach: { source_id: 'write', target_id: 'write' },
   idempotent: true,
   doc: 'Join two nodes by a directed edge. belongs_to passes sharing on: what would widen access answers a preview and waits for confirmed: true. A node changes its organization with move_node, not here.',
   input: z.strictObject({ source_id: Id, target_id: Id, relation: Relation, confirmed: Confirmed }),
@@ -28,6 +29,7 @@ export const disconnect = command({
   name: 'disconnect',
   owner: 'graph',
   tier: 'manage',
+  reach: { edge_id: 'write' },
   idempotent: true,
   doc: 'Remove an edge. The belongs_to edge from a node to its organization cannot be removed; move_node changes it.',
   input: z.strictObject({ edge_id: Id, confirmed: Confirmed }),
@@ -42,6 +44,7 @@ export const listEdges = query({
   name: 'list_edges',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'List the edges of a node: outgoing before incoming, then by relation, oldest neighbour first.',
   input: z.strictObject({
     node_id: Id,

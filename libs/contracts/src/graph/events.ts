@@ -44,6 +44,7 @@ export const logEvent = command({
   name: 'log',
   owner: 'graph',
   tier: 'write',
+  reach: { node_id: 'write' },
   doc: 'Record a decision, discovery, blocker, reference, milestone, note or change on the timeline of a node.',
   input: z.strictObject({
     node_id: Id,
@@ -61,13 +62,10 @@ export const listEvents = query({
   name: 'list_events',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'List events, newest first, of one node or of all nodes you may see. Omits archived and superseded events unless status includes them.',
   input: z.strictObject({
     node_id: Id.optional(),
-    scope: z
-      .enum(['session', 'global'])
-      .optional()
-      .describe('Without node_id: session, the home node and its neighbours; global, everything you may see.'),
     kind: listOf(EventKind).optional(),
     status: listOf(EventStatus).optional(),
     from: Timestamp.optional().describe('Earliest occurred_at.'),
@@ -76,7 +74,7 @@ export const listEvents = query({
   }),
   output: page(ListedEvent),
   errors: ['NODE_NOT_FOUND'],
-  rest: { method: 'GET', path: '/events', tag, unused: ['scope'] },
+  rest: { method: 'GET', path: '/events', tag },
   mcp: { tool: 'svc_list_events', title: 'List events', more: 'svc_get_event for a long one' },
 });
 
@@ -84,6 +82,7 @@ export const getEvent = query({
   name: 'get_event',
   owner: 'graph',
   tier: 'read',
+  reach: { event_id: 'read' },
   doc: 'Read one event.',
   input: z.strictObject(eventId),
   output: ListedEvent,
@@ -96,6 +95,7 @@ export const editEvent = command({
   name: 'edit_event',
   owner: 'graph',
   tier: 'write',
+  reach: { event_id: 'write' },
   idempotent: true,
   doc: 'Correct the kind, content or time of an event.',
   input: z.strictObject({
@@ -115,6 +115,7 @@ export const resolveEvent = command({
   name: 'resolve_event',
   owner: 'graph',
   tier: 'write',
+  reach: { event_id: 'write' },
   idempotent: true,
   doc: 'Mark an active event as resolved, with an optional resolution.',
   input: z.strictObject({ ...eventId, resolution: Text.optional(), expected_version: ExpectedVersion }),
@@ -128,6 +129,7 @@ export const supersedeEvent = command({
   name: 'supersede_event',
   owner: 'graph',
   tier: 'write',
+  reach: { event_id: 'write' },
   doc: 'Replace an active or resolved event with a new one; both refer to each other.',
   input: z.strictObject({
     ...eventId,
@@ -146,6 +148,7 @@ export const archiveEvent = command({
   name: 'archive_event',
   owner: 'graph',
   tier: 'write',
+  reach: { event_id: 'write' },
   idempotent: true,
   doc: 'Archive an event: lists omit it unless status includes archived events.',
   input: z.strictObject({ ...eventId, expected_version: ExpectedVersion }),

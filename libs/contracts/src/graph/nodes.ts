@@ -118,6 +118,7 @@ export const createNode = command({
   name: 'create_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { organization_id: 'read', parent_ids: 'read' },
   doc: 'Create a node. Every type except organization needs organization_id; parent_ids are further nodes that it belongs to.',
   input: z.strictObject({
     type: NodeType,
@@ -147,6 +148,7 @@ export const getNode = query({
   name: 'get_node',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Read one node with owner, responsibilities, data sources, tools, edges, recent events, files and its folder on this device.',
   input: z.strictObject(nodeId),
   output: Node,
@@ -163,14 +165,13 @@ export const listNodes = query({
   name: 'list_nodes',
   owner: 'graph',
   tier: 'read',
+  reach: { organization_id: 'free', parent_id: 'free' },
   doc: 'List nodes by name with filters. Omits archived nodes unless status or lifecycle includes them.',
   input: z.strictObject({
     scope: z
       .enum(['session', 'global'])
       .optional()
-      .describe(
-        'session: the home node and its neighbours, the default of a connection with a home node; global: everything you may see.',
-      ),
+      .describe('session: what your session holds, the default with a home node; global: everything you may see.'),
     type: listOf(NodeType).optional(),
     status: listOf(NodeStatus).optional(),
     lifecycle: listOf(Lifecycle).optional(),
@@ -192,6 +193,7 @@ export const updateNode = command({
   name: 'update_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Change fields of a node. Renaming never moves its folder. Changing the owner of a restricted node can widen access and then needs confirmation.',
   input: z.strictObject({
@@ -210,6 +212,7 @@ export const archiveNode = command({
   name: 'archive_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Archive a node. All its data is kept, and restore_node restores its previous lifecycle. A project that is done stays done.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
@@ -223,6 +226,7 @@ export const restoreNode = command({
   name: 'restore_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Restore an archived node with its previous lifecycle.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion }),
@@ -255,6 +259,7 @@ export const purgeNode = command({
   name: 'purge_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write' },
   idempotent: true,
   doc: 'Permanently remove a node. The first call returns a preview; confirmed: true removes it. Removing a restricted parent can widen access to its children, which the preview shows.',
   input: z.strictObject({ ...nodeId, expected_version: ExpectedVersion, confirmed: Confirmed }),
@@ -269,6 +274,7 @@ export const moveNode = command({
   name: 'move_node',
   owner: 'graph',
   tier: 'manage',
+  reach: { node_id: 'write', organization_id: 'read' },
   idempotent: true,
   doc: 'Move a node to another organization; its other edges stay. The first call returns which nodes move and who gains and loses access; confirmed: true applies it.',
   input: z.strictObject({

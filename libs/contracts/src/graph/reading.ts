@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Coordinate, Id, listOf, MaxTokens, page, paging, Query, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { ScopeAccess, ScopeAddedVia, SessionRef, SessionState } from '../session/vocabulary.js';
 import { AccessRequest } from './access.js';
 import { ActorRef } from './actors.js';
 import { Link, Responsibility } from './carried.js';
@@ -34,6 +35,7 @@ export const search = query({
   name: 'search',
   owner: 'graph',
   tier: 'read',
+  reach: { organization_id: 'free' },
   doc: 'Search everything you may see, best match first. Names of nodes, actors, data sources, tools and files match by any part; descriptions, goals, events and responsibilities by whole words (the last word also by its beginning), responsibilities also by their holders. Ignores case and diacritics; "quotes" search for a phrase, OR for either term, a leading - excludes a word. Omits superseded and archived events.',
   input: z.strictObject({
     query: Query.trim().min(1, 'must not be empty'),
@@ -115,6 +117,19 @@ export const Context = z.strictObject({
     .optional()
     .describe('Responsibilities of the node with their holders, one line each, when there is no room for records.'),
   node: Node.describe('The requested node, in full unless left_out.node lists shortened parts.'),
+  recent_sessions: z
+    .array(
+      z.strictObject({
+        ...SessionRef.shape,
+        state: SessionState,
+        at: Timestamp.describe('Of its last activity.'),
+        handoff: z.string().nullable().describe('Title of its last handoff.'),
+        changes: z
+          .record(z.string(), z.int())
+          .describe('What it changed of the node and its timeline: operations, and how often.'),
+      }),
+    )
+    .describe('Other sessions that may change the node, the last three.'),
   details: z
     .array(ContextDetails)
     .describe('Details of the nodes in the outline, nearest first, as far as max_tokens allows.'),
@@ -124,6 +139,7 @@ export const getContext = query({
   name: 'get_context',
   owner: 'graph',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'Read a node with its surroundings to a depth of up to 5 in one call: first an outline of every node, then details, nearest first, as far as max_tokens allows.',
   input: z.strictObject({
     node_id: Id.optional().describe('Defaults to the home node of the connection.'),
@@ -179,6 +195,7 @@ export const getSnapshot = query({
   name: 'get_snapshot',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'Read the whole visible graph as compact columns, or what changed since a token. An unknown or expired token returns the whole graph.',
   input: z.strictObject({
     include_archived: z.boolean().default(true),
@@ -198,6 +215,7 @@ export const setPositions = command({
   name: 'set_positions',
   owner: 'graph',
   tier: 'write',
+  reach: { positions: 'write' },
   idempotent: true,
   doc: 'Save where nodes are drawn, for all users. Ids of unknown and invisible nodes are skipped; a call with their names or paths is refused.',
   input: z.strictObject({
@@ -249,8 +267,54 @@ export const Overview = z.strictObject({
       .describe('False when a list here is cut at 200; list_nodes and list_access_requests return all.'),
   }),
   recent_activity: z
-    .array(z.strictObject({ at: Timestamp, node: NodeRef, event: GraphEvent }))
-    .describe('Active and resolved events, newest first, at most 30.'),
+    .array(
+      z.strictObject({
+        at: Timestamp,
+        node: NodeRef,
+        event: GraphEvent.nullable(),
+        session_write: z
+          .strictObject({ session: SessionRef, added_via: ScopeAddedVia })
+          .nullable()
+          .describe('A session that may change the node from then on.'),
+      }),
+    )
+    .describe(
+      'Active and resolved events, and nodes that joined the write scope of a session; newest first, at most 30.',
+    ),
+  sessions: z
+    .strictObject({
+      items: z.array(
+        z.strictObject({
+          ...SessionRef.shape,
+          state: SessionState,
+          node: NodeRef.nullable(),
+          is_own: z.boolean(),
+          is_live: z.boolean(),
+          waiting_since: Timestamp.nullable().describe('Set while a question is open.'),
+          last_activity_at: Timestamp,
+        }),
+      ),
+      complete: z.boolean().describe('False when there are more than 50; list_sessions returns all.'),
+    })
+    .describe(
+      'Open sessions: your own with a question, running, suspended; then those of others by their last activity.',
+    ),
+  review: z
+    .strictObject({
+      items: z.array(
+        z.strictObject({
+          session: SessionRef,
+          node: NodeRef,
+          access: ScopeAccess,
+          reason: z.string().nullable(),
+          added_at: Timestamp,
+        }),
+      ),
+      complete: z.boolean().describe('False when there are more than 50.'),
+    })
+    .describe(
+      'Nodes that agents brought in without an edge from the rest of their session, for you to accept or reject.',
+    ),
   new_nodes: z
     .array(
       z.strictObject({
@@ -266,7 +330,8 @@ export const getOverview = query({
   name: 'get_overview',
   owner: 'graph',
   tier: 'read',
-  doc: 'Read what needs attention, recent activity and new nodes, across everything you may see.',
+  reach: {},
+  doc: 'Read what needs attention, recent activity, open sessions and new nodes, across everything you may see.',
   input: z.strictObject({}),
   output: Overview,
   rest: { method: 'GET', path: '/overview', tag },
@@ -284,12 +349,20 @@ export const AuditEntry = z.strictObject({
   before: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they were.'),
   after: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they became.'),
   request_id: z.string(),
+  session: z
+    .strictObject({
+      id: Id,
+      seq: z.int().nullable().describe('Of the call in its log; null when the session is gone.'),
+    })
+    .nullable()
+    .describe('The session of the agent that did it.'),
 });
 
 export const listAudit = query({
   name: 'list_audit',
   owner: 'graph',
   tier: 'manage',
+  reach: { target_id: 'read' },
   doc: 'Read the audit trail, newest first.',
   input: z.strictObject({
     target_id: Id.optional(),
@@ -309,6 +382,7 @@ export const suggestNodes = query({
   name: 'suggest_nodes',
   owner: 'graph',
   tier: 'read',
+  reach: {},
   doc: 'Suggest visible nodes whose name contains the text, best match first.',
   input: z.strictObject({ text: Query, limit: z.int().min(1).max(100).default(20) }),
   output: z.strictObject({ items: z.array(NodeRef), total: z.int() }),

@@ -8,6 +8,7 @@ export const authenticateDevice = query({
   name: 'authenticate_device',
   owner: 'identity',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Return the caller for a device: its person, with the current scope of the person.',
   input: z.strictObject({ device_id: Id }),
   output: z.strictObject({ caller: Caller }),

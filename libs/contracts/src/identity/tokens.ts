@@ -29,6 +29,7 @@ export const createToken = command({
   name: 'create_token',
   owner: 'identity',
   tier: 'read',
+  reach: {},
   doc: `Create a token for yourself, or with manage for another user. Its scope cannot exceed your own (FORBIDDEN) or that of the user (VALIDATION_FAILED). It ends together with the token that you call with, and cannot expire later (VALIDATION_FAILED); a token created after a sign-in through the identity provider is independent. A user has at most ${LIMITS.tokensPerUser} valid tokens (CONFLICT). The secret is returned only here.`,
   input: z.strictObject({
     label: Name,
@@ -50,6 +51,7 @@ export const listTokens = query({
   name: 'list_tokens',
   owner: 'identity',
   tier: 'read',
+  reach: {},
   doc: 'List the token that you call with and those created with it; after a sign-in through the identity provider, all of yours; with manage, all of a user or of all users. Newest first.',
   input: z.strictObject({
     user_id: Id.optional(),
@@ -65,6 +67,7 @@ export const revokeToken = command({
   name: 'revoke_token',
   owner: 'identity',
   tier: 'read',
+  reach: {},
   idempotent: true,
   doc: "Revoke a token that list_tokens shows you, or with manage any token. All tokens created with it end too, and their open connections within a second. The workspace's own token cannot be revoked, only rotated (TOKEN_NOT_REVOCABLE).",
   input: z.strictObject({ token_id: Id }),
@@ -76,6 +79,7 @@ export const rotateToken = command({
   name: 'rotate_token',
   owner: 'identity',
   tier: 'read',
+  reach: {},
   doc: 'Create the successor of the token that you call with: same user, kind, label and scope. Both work until you call complete_rotation with the successor, so store it first; an earlier successor that was not completed ends. The successor expires when the old token would have; the tokens of the workspace and of the first administrator get their full lifetime again. A JWT has no successor (CONFLICT). The secret is returned only here.',
   input: z.strictObject({}),
   output: z.strictObject({ token: Token, secret: z.string().describe('svc_pat_… or svc_dev_…, shown once.') }),
@@ -86,6 +90,7 @@ export const completeRotation = command({
   name: 'complete_rotation',
   owner: 'identity',
   tier: 'read',
+  reach: {},
   idempotent: true,
   doc: 'End the token whose successor you call with; tokens created with it continue under the successor. Its open connections end within a second.',
   input: z.strictObject({}),
@@ -117,6 +122,7 @@ export const authenticate = query({
   name: 'authenticate',
   owner: 'identity',
   tier: 'internal',
+  reach: 'internal',
   doc: "Verify a presented credential and return its user. The scope is the weaker of the credential's and the user's.",
   input: z.strictObject({
     credential: z.union([

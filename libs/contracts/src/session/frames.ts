@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '../common.js';
+import { LIMITS } from '../limits.js';
 import type { Operation } from '../operation.js';
 import { answerQuestion, closeSession, interruptSession, sendMessage, suspendSession } from './driving.js';
 import { AfterSeq, SessionEvent } from './log.js';
@@ -16,6 +17,10 @@ export const FOLLOWING_FRAMES = {
     after: AfterSeq.default(0).describe('seq of the last event that is known already; what comes after it is sent.'),
   }),
   unsubscribe: z.strictObject(sessionId),
+  watch: z.strictObject({
+    graph: z.boolean().default(false).describe('Be told of changes of nodes, by graph_changed.'),
+    files: z.boolean().default(false).describe('Be told of changes of files, by files_changed.'),
+  }),
 } as const;
 
 /** What a client sends to drive sessions, by type: the same as these operations. */
@@ -40,6 +45,12 @@ export const ClientFrame = z.strictObject({
 });
 export type ClientFrame = z.infer<typeof ClientFrame>;
 
+/** Of what a client has asked to be told by `watch`. */
+const Changed = z.strictObject({
+  node_ids: z.array(Id).max(LIMITS.nodesPerFrame).describe('Those that you see, or saw.'),
+  everything: z.boolean().describe('More than the named may have changed: look at all of it again.'),
+});
+
 /** What is sent to clients, by type, beside `reply` and `error`. */
 export const SERVER_FRAMES = {
   event: z.strictObject({ ...sessionId, event: SessionEvent }),
@@ -50,8 +61,13 @@ export const SERVER_FRAMES = {
     waiting_since: Timestamp.nullable(),
     node_id: Id.nullable(),
   }),
+  graph_changed: Changed,
+  files_changed: Changed,
 } as const;
 export type ServerFrameType = keyof typeof SERVER_FRAMES;
 
 /** The answer to `subscribe`; the events follow it. */
 export const Subscribed = z.strictObject({ ...sessionId, last_seq: z.int().nonnegative() });
+
+/** The answer to `watch`: what is told from here on. */
+export const Watching = z.strictObject({ graph: z.boolean(), files: z.boolean() });

@@ -5,6 +5,7 @@ import {
   QuestionType,
   RunMode,
   RunOutcome,
+  ScopeAccess,
   ScopeAddedVia,
   SessionActor,
   SessionState,
@@ -102,8 +103,8 @@ export const RECORDED_EVENTS = {
   }),
   run_ended: z.strictObject({ run_id: Id, outcome: RunOutcome, error: Line.optional() }),
   scope_changed: z.strictObject({
-    node_ids: z.array(Id),
-    access: z.enum(['read', 'write']),
+    node_ids: z.array(Id).describe('Those that you see.'),
+    access: ScopeAccess.nullable().describe('Null: the session has lost them.'),
     added_via: ScopeAddedVia,
     reason: Line.optional(),
   }),

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { Done, Id, plainText } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { Places, viewers } from '../viewers.js';
 import { SERVER_FRAMES } from './frames.js';
 import { AfterSeq, ReportedEvent, SessionEvent } from './log.js';
-import { Session, SessionClient, sessionId } from './session.js';
+import { Session, SessionClient, sessionId, SESSION_TAG as tag } from './session.js';
 import { RunOutcome, SuspendReason } from './vocabulary.js';
 
 /**
@@ -16,10 +17,14 @@ const run = { ...sessionId, run_id: Id };
 /** The process that holds a run; it renews the lease of all its runs at once. */
 const Holder = plainText(200).min(1, 'must not be empty');
 
+/** What a program calls itself, or the terminal that it runs in. */
+export const ProgramId = plainText(200).min(1, 'must not be empty');
+
 export const connectSession = command({
   name: 'connect_session',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Record that an agent has connected. Without session_id a session is born; with one, that session of the same owner goes on, be it running without a run or suspended; a task goes on by resume_session alone.',
   input: z.strictObject({
     run_id: Id,
@@ -27,14 +32,14 @@ export const connectSession = command({
     session_id: Id.optional(),
     node_id: Id.optional().describe('Home node of a new session.'),
     client: SessionClient,
-    instance_id: plainText(200).nullable().default(null),
+    instance_id: ProgramId.nullable().default(null),
     binding: plainText(200)
       .nullable()
       .default(null)
       .describe(
         'What requests of one agent have in common that keeps no connection: those with the same one, of the same person, belong to one session.',
       ),
-    terminal_id: plainText(200).nullable().default(null).describe('The terminal that started the client.'),
+    terminal_id: ProgramId.nullable().default(null).describe('The terminal that started the client.'),
   }),
   output: z.strictObject({
     session: Session,
@@ -49,6 +54,7 @@ export const appendSessionEvents = command({
   name: 'append_session_events',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   idempotent: true,
   doc: 'Append what a run reports to the log of its session, all of it or nothing, and carry out what follows: a question waits for its answer, a handoff becomes that of the session. An event that is there already is left as it is.',
   input: z.strictObject({ ...run, events: z.array(ReportedEvent).min(1).max(LIMITS.sessionEventsPerCall) }),
@@ -59,10 +65,23 @@ export const appendSessionEvents = command({
   errors: ['SESSION_NOT_FOUND', 'NO_LIVE_RUN', 'CONFLICT'],
 });
 
+export const endTerminal = command({
+  name: 'end_terminal',
+  owner: 'session',
+  tier: 'write',
+  reach: {},
+  idempotent: true,
+  doc: 'Report that a terminal has ended: your sessions whose agent runs in it are suspended. For an agent that connects with ?terminal_id= in its address.',
+  input: z.strictObject({ terminal_id: ProgramId }),
+  output: z.strictObject({ suspended: z.array(Id).describe('The sessions.') }),
+  rest: { method: 'POST', path: '/terminals/{terminal_id}/exit', tag },
+});
+
 export const endRun = command({
   name: 'end_run',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   idempotent: true,
   doc: 'Record that a run has ended; its session is suspended. A run that has ended already is left as it is.',
   input: z.strictObject({
@@ -79,6 +98,7 @@ export const renewRuns = command({
   name: 'renew_runs',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   idempotent: true,
   doc: 'Keep the runs of a holder alive. Answers which of them have ended, for whatever reason.',
   input: z.strictObject({
@@ -92,19 +112,11 @@ export const renewRuns = command({
   output: z.strictObject({ ended: z.array(Id) }),
 });
 
-/** Somebody for whom sessions are read by a process that holds their connection. */
-const viewers = {
-  viewers: z
-    .array(z.strictObject({ user_id: Id, sees_all: z.boolean() }))
-    .max(LIMITS.viewersPerRead)
-    .describe('On whose behalf; told by their places in this list.'),
-};
-const Places = z.array(z.int().nonnegative()).max(LIMITS.viewersPerRead);
-
 export const readSessionLogs = query({
   name: 'read_session_logs',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Read logs of several sessions from where each is known, and who of the viewers sees each at this moment.',
   input: z.strictObject({
     ...viewers,
@@ -137,6 +149,7 @@ export const readSessionStates = query({
   name: 'read_session_states',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Read the states of several sessions, and who of the viewers sees each at this moment.',
   input: z.strictObject({ ...viewers, session_ids: z.array(Id).min(1).max(LIMITS.statesPerRead) }),
   output: z.strictObject({ items: z.array(SERVER_FRAMES.session_state.extend({ seen_by: Places })) }),
@@ -146,6 +159,7 @@ export const listSessionStates = query({
   name: 'list_session_states',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Read the states of the sessions that run or are suspended and that the caller sees, the last active first.',
   input: z.strictObject({ limit: z.int().min(1).max(LIMITS.statesPerRead).default(LIMITS.statesOnConnect) }),
   output: z.strictObject({ items: z.array(SERVER_FRAMES.session_state) }),
@@ -155,6 +169,7 @@ export const streamDelta = command({
   name: 'stream_delta',
   owner: 'session',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Pass on text that an agent is writing to those who follow the session at this moment. It is kept nowhere.',
   input: z.strictObject({ ...run, text: plainText(LIMITS.sessionTextLength).min(1, 'must not be empty') }),
   output: Done,

@@ -18,6 +18,22 @@ export type SessionClient = z.infer<typeof SessionClient>;
 export const OpenQuestion = z.strictObject({ ...Question.shape, asked_at: Timestamp });
 export type OpenQuestion = z.infer<typeof OpenQuestion>;
 
+/** What an agent, or the server in its place, wrote down for whoever goes on. */
+export const Handoff = z.strictObject({
+  title: z.string(),
+  text: z.string(),
+  written_by: z.enum(['agent', 'server']),
+  at: Timestamp,
+});
+
+/** A handoff in the folder of its node, on a device of the owner of the session. */
+export const HandoffFile = z
+  .strictObject({
+    path: z.string().describe('On this device.'),
+    state: z.enum(['changed', 'unchanged']).describe('Whether somebody changed the file since it was written.'),
+  })
+  .describe('Null where the node has no folder of the owner of the session, and to whom paths here are not told.');
+
 /** A session; rows of lists and details are the same. */
 export const Session = z.strictObject({
   id: Id,
@@ -79,16 +95,19 @@ export const listSessions = query({
   name: 'list_sessions',
   owner: 'session',
   tier: 'read',
+  reach: {},
   doc: 'List the sessions of all nodes you may see and your own without a node, the last active first. Archived ones are left out unless state asks for them.',
   input: z.strictObject(filters),
   output: page(Session),
   rest: { method: 'GET', path: '/sessions', tag },
+  mcp: { tool: 'svc_list_sessions', title: 'List sessions' },
 });
 
 export const listNodeSessions = query({
   name: 'list_node_sessions',
   owner: 'session',
   tier: 'read',
+  reach: { node_id: 'read' },
   doc: 'List the sessions of a node, the last active first. Archived ones are left out unless state asks for them.',
   input: z.strictObject({ node_id: Id, ...filters }),
   output: page(Session),
@@ -100,17 +119,20 @@ export const getSession = query({
   name: 'get_session',
   owner: 'session',
   tier: 'read',
+  reach: { session_id: 'read' },
   doc: 'Read a session.',
   input: z.strictObject(sessionId),
   output: Session,
   errors: ['SESSION_NOT_FOUND'],
   rest: { method: 'GET', path: '/sessions/{session_id}', tag },
+  mcp: { tool: 'svc_get_session', title: 'Read session' },
 });
 
 export const listSessionEvents = query({
   name: 'list_session_events',
   owner: 'session',
   tier: 'read',
+  reach: { session_id: 'read' },
   doc: 'Read the log of a session in the order of seq.',
   input: z.strictObject({
     ...sessionId,
@@ -127,12 +149,18 @@ export const listSessionEvents = query({
   }),
   errors: ['SESSION_NOT_FOUND'],
   rest: { method: 'GET', path: '/sessions/{session_id}/events', tag },
+  mcp: {
+    tool: 'svc_list_session_events',
+    title: 'Read the log of a session',
+    more: 'svc_list_session_events with after: the seq of the last item',
+  },
 });
 
 export const getSessionOutput = query({
   name: 'get_session_output',
   owner: 'session',
   tier: 'read',
+  reach: { session_id: 'read', event_id: 'free' },
   doc: 'Read the whole output of a tool call whose event has output_bytes.',
   input: z.strictObject({ ...sessionId, event_id: Id }),
   output: z.strictObject({
@@ -147,6 +175,7 @@ export const getSessionSignals = query({
   name: 'get_session_signals',
   owner: 'session',
   tier: 'read',
+  reach: { session_id: 'read' },
   doc: 'Read what speaks for handing over and starting again: the age of the run and the growth of the scope.',
   input: z.strictObject(sessionId),
   output: z.strictObject({
@@ -166,13 +195,13 @@ export const getResumeInfo = query({
   name: 'get_resume_info',
   owner: 'session',
   tier: 'read',
+  reach: { session_id: 'read' },
   doc: 'Read in which ways a session can go on.',
   input: z.strictObject(sessionId),
   output: z.strictObject({
     modes: z.array(ResumeMode).describe('Empty unless the session is suspended and yours.'),
-    handoff: z
-      .strictObject({ title: z.string(), text: z.string(), written_by: z.enum(['agent', 'server']), at: Timestamp })
-      .nullable(),
+    handoff: Handoff.nullable(),
+    handoff_file: HandoffFile.nullable(),
   }),
   errors: ['SESSION_NOT_FOUND'],
   rest: { method: 'GET', path: '/sessions/{session_id}/resume-info', tag },

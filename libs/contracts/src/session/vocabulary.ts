@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import { Id } from '../common.js';
+
+/** A session where another record tells of it. */
+export const SessionRef = z.strictObject({ id: Id, name: z.string() });
 
 /** A session ends by an explicit close alone; whatever else happens to its run suspends it. */
 export const SessionState = z.enum(['running', 'suspended', 'closed', 'archived']);
@@ -35,6 +39,13 @@ export type QuestionType = z.infer<typeof QuestionType>;
 /** How a node came into the scope of a session. */
 export const ScopeAddedVia = z.enum(['seed', 'expand', 'write', 'disconnected', 'user']);
 export type ScopeAddedVia = z.infer<typeof ScopeAddedVia>;
+
+export const ScopeAccess = z.enum(['read', 'write']);
+export type ScopeAccess = z.infer<typeof ScopeAccess>;
+
+/** What a person made of a node that an agent brought into its scope. */
+export const ScopeReview = z.enum(['accepted', 'rejected']);
+export type ScopeReview = z.infer<typeof ScopeReview>;
 
 /**
  * Who did something to a session. The owner has no name here, for those who see the session need not know whose it is;

@@ -18,6 +18,7 @@ export const putImportPart = command({
   name: 'put_import_part',
   owner: 'graph',
   tier: 'internal',
+  reach: 'internal',
   idempotent: true,
   doc: 'Store one part of an import document until the import runs; it is deleted after an hour.',
   input: z.strictObject({
@@ -32,6 +33,7 @@ export const runImport = command({
   name: 'run_import',
   owner: 'graph',
   tier: 'internal',
+  reach: 'internal',
   idempotent: true,
   doc: 'Validate the whole uploaded document, then apply it in one transaction.',
   input: z.strictObject({
@@ -49,6 +51,7 @@ export const listImports = query({
   name: 'list_imports',
   owner: 'graph',
   tier: 'manage',
+  reach: {},
   doc: 'List the running imports with their progress. Omits imports that wait for their turn.',
   input: z.strictObject({}),
   output: z.strictObject({
@@ -67,6 +70,7 @@ export const exportGraph = query({
   name: 'export_graph',
   owner: 'graph',
   tier: 'manage',
+  reach: {},
   doc: 'Export everything as one document of the format workspace-graph/1: a complete backup of the graph, its users, groups and sharing, without secrets.',
   input: z.strictObject({}),
   output: GraphDocument,

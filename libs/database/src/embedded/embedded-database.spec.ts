@@ -31,24 +31,18 @@ beforeAll(async () => {
 afterAll(() => places.remove());
 
 describe('the database of a local workspace', () => {
-  it('keeps what was written, and starts again in a blink', async () => {
+  it('keeps what was written, and starts again with nothing to make or to recover', async () => {
     const folder = places.used();
-    const madeMs = performance.now();
     const first = await startEmbeddedDatabase({ folder });
-    const firstStartMs = performance.now() - madeMs;
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
-    const timesMs: number[] = [];
     const phases: string[] = [];
     for (let start = 0; start < 5; start++) {
-      const beganMs = performance.now();
       await using again = await startEmbeddedDatabase({ folder, onProgress: ({ phase }) => void phases.push(phase) });
-      timesMs.push(performance.now() - beganMs);
       expect(await query(again.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     }
-    // Nothing is made or recovered; a busy machine makes the first start slower alike.
+    // Nothing is made or recovered.
     expect(new Set(phases)).toEqual(new Set(['starting']));
-    expect(Math.min(...timesMs)).toBeLessThan(Math.max(300, firstStartMs / 3));
   });
 
   it('belongs to a role without power over the server, takes the migrations and syncs to disk', async () => {
