@@ -13,6 +13,7 @@ const ECHO = query({
   name: 'bench_echo',
   owner: 'graph',
   tier: 'internal',
+  reach: 'internal',
   doc: 'Echo.',
   input: z.looseObject({}),
   output: z.unknown(),

@@ -7,6 +7,7 @@ function probe(name: string, owner: 'graph' | 'identity') {
     name,
     owner,
     tier: 'internal',
+    reach: 'internal',
     doc: 'An operation of the tests.',
     input: z.looseObject({}),
     output: z.unknown(),

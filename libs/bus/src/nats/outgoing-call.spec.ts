@@ -7,6 +7,7 @@ const CHANGE = command({
   name: 'change',
   owner: 'graph',
   tier: 'internal',
+  reach: 'internal',
   doc: 'An operation of the tests.',
   input: z.strictObject({}),
   output: z.unknown(),

@@ -10,6 +10,8 @@ import {
   type Operation,
   type Owner,
   RawJson,
+  type Reached,
+  reachedBy,
   readInput,
   type Scope,
   ServiceError,
@@ -27,6 +29,18 @@ export type OperationObserver = (
   context: OperationContext,
   run: () => Promise<unknown>,
 ) => Promise<unknown>;
+
+/** Knows the scopes of agents' sessions. */
+export interface SessionScopes {
+  /**
+   * Looks at what a call of a session names. Answers the home node of the session.
+   * @throws ServiceError scope_expansion_required, SESSION_NOT_FOUND
+   */
+  admit(caller: Caller & { readonly session_id: string }, reached: readonly Reached[]): Promise<string | null>;
+}
+
+/** The node of something that the databases do not know; null when it is not there. */
+export type NodeFinder = (id: string) => string | null;
 
 const SYSTEM_CALLER: Caller = {
   user_id: NOBODY_ID,
@@ -47,6 +61,9 @@ export class OperationRegistry implements CustomTransportStrategy {
   readonly servings: Serving[] = [];
   /** Carries the operations once Nest listens. Without one, `dispatch` alone reaches them; for tests. */
   bus: Pick<Bus, 'serve'> | null = null;
+  /** Where the scopes of sessions are kept. Without it, a call of a session that names something is refused. */
+  scopes: SessionScopes | null = null;
+  private readonly finders = new Map<Reached['kind'], NodeFinder>();
   /** Checks replies against their schema; for tests. */
   validateReplies = false;
   /** Boots although operations of an owner have no handler; for tests of a part. */
@@ -64,6 +81,11 @@ export class OperationRegistry implements CustomTransportStrategy {
 
   observe(observer: OperationObserver): void {
     this.observers = [...this.observers, observer];
+  }
+
+  /** Finds the nodes of what this process keeps itself. */
+  find(kind: Reached['kind'], finder: NodeFinder): void {
+    this.finders.set(kind, finder);
   }
 
   /** Called by Nest for each method with a pattern. @throws Error for a second handler, and for one of no operation */
@@ -91,9 +113,11 @@ export class OperationRegistry implements CustomTransportStrategy {
   ): Promise<unknown> => {
     const handler = this.handlers.get(operation.name);
     if (!handler) throw new ServiceError('SERVICE_UNAVAILABLE', `Operation ${operation.name} is not served here.`);
-    const caller = admit(operation, call.envelope.caller);
+    const admitted = admit(operation, call.envelope.caller);
     const parsed = parseInput(operation, input, handler);
-    const { envelope, signal } = call;
+    const { signal } = call;
+    const caller = await this.withinScope(operation, parsed, admitted);
+    const envelope = caller === admitted ? call.envelope : { ...call.envelope, caller };
     const context: OperationContext = { operation, input: parsed, envelope, caller, signal };
     const run = this.observers.reduceRight<() => Promise<unknown>>(
       (next, observer) => () => observer(operation, context, next),
@@ -111,6 +135,27 @@ export class OperationRegistry implements CustomTransportStrategy {
       const operations = this.operations.filter((operation) => operation.owner === owner);
       this.servings.push(await this.bus.serve(owner, operations, this.dispatch));
     }
+  }
+
+  /** The one place in which the scope of an agent's session limits what an operation reaches. */
+  private async withinScope(operation: Operation, input: unknown, caller: Caller): Promise<Caller> {
+    const { session_id } = caller;
+    if (!session_id || operation.reach === 'internal' || Object.keys(operation.reach).length === 0) return caller;
+    if (!this.scopes) throw new Error(`The scopes of sessions are not known here, which ${operation.name} needs`);
+    // A handler that does the same for any input does nothing with what it names.
+    const reached = input === undefined ? [] : reachedBy(operation, input as Readonly<Record<string, unknown>>);
+    const home = await this.scopes.admit(
+      { ...caller, session_id },
+      reached.flatMap((one) => this.placed(one)),
+    );
+    return { ...caller, home_node_id: home };
+  }
+
+  private placed(reached: Reached): Reached[] {
+    const finder = this.finders.get(reached.kind);
+    if (!finder) return [reached];
+    const id = finder(reached.id);
+    return id === null ? [] : [{ ...reached, kind: 'node', id }];
   }
 
   private refuseUnwired(): void {

@@ -30,6 +30,7 @@ export const SERVICES = {
     listens: [
       'graph.changed',
       'access.changed',
+      'file.changed',
       'credential.ended',
       'session.appended',
       'session.changed',
@@ -40,7 +41,7 @@ export const SERVICES = {
     parts: ['operations', 'bus', 'database'],
     serves: ['identity', 'graph'],
     calls: [],
-    publishes: ['graph.changed', 'access.changed', 'credential.ended'],
+    publishes: ['graph.changed', 'access.changed', 'file.changed', 'credential.ended'],
     listens: [],
   },
   'session-svc': {

@@ -16,6 +16,7 @@ import { SnapshotHandlers } from './snapshot/snapshot.handlers.js';
 import { SnapshotMemory } from './snapshot/snapshot-memory.js';
 import { ExportHandlers } from './transfer/export.handlers.js';
 import { ImportHandlers } from './transfer/import.handlers.js';
+import { UndoHandlers } from './undo/undo.handlers.js';
 
 /** The graph service: handlers of every operation owned by `graph`. Needs DatabaseModule and OperationsModule. */
 @Module({
@@ -36,6 +37,7 @@ import { ImportHandlers } from './transfer/import.handlers.js';
     OverviewHandlers,
     AuditHandlers,
     SnapshotHandlers,
+    UndoHandlers,
   ],
   providers: [SnapshotMemory],
 })

@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/testing';
 import { AUDIT } from './audit/audit.statements.js';
 import { CONTEXT } from './context/context.statements.js';
-import { EVENTS_AROUND, EVENTS_OF_ALL, EVENTS_OF_NODE } from './events/event.statements.js';
+import { EVENTS_OF_ALL, EVENTS_OF_NODE, EVENTS_OF_SESSION } from './events/event.statements.js';
 import { GraphModule } from './graph.module.js';
 import { OVERVIEW } from './overview/overview.statements.js';
 import { SEARCH } from './search/search.statements.js';
@@ -64,13 +64,17 @@ describe('the plan of a list of events', () => {
     expect(plan.blocks).toBeLessThan(1_000);
   });
 
-  it('around a node merges the timelines of few neighbours, and looks through the newest for many', async () => {
-    const node = await services.database.pool.query<{ id: string }>(
-      `SELECT id FROM graph.node WHERE type = 'project' AND access_set_id IS NULL ORDER BY md5(id::text) LIMIT 1`,
-    );
-    const few = await seen(EVENTS_AROUND, ...filters, node.rows[0]?.id);
+  it('of a session merges the timelines of few nodes, and looks through the newest for many', async () => {
+    const held = async (count: number): Promise<string | null | undefined> => {
+      const { rows } = await services.database.pool.query<{ id: string }>(
+        `SELECT id FROM graph.node WHERE type = 'project' AND access_set_id IS NULL ORDER BY md5(id::text) LIMIT $1`,
+        [count],
+      );
+      return (await services.session(caller, { read: rows.map(({ id }) => id) })).session_id;
+    };
+    const few = await seen(EVENTS_OF_SESSION, ...filters, await held(5));
     expect(few).toMatchObject({ indexes: expect.arrayContaining(['event_node_idx']), wholeTables: [] });
-    const many = await seen(EVENTS_AROUND, ...filters, graph.organizationIds[0]);
+    const many = await seen(EVENTS_OF_SESSION, ...filters, await held(1_000));
     expect(many).toMatchObject({ indexes: expect.arrayContaining(['event_recent_idx']), wholeTables: [] });
   });
 });
@@ -120,7 +124,7 @@ const MOST_NODES = 500;
 describe('the plan of a context', () => {
   it('depends on the neighbourhood and neither on the size of an organization nor on that of the graph', async () => {
     for (const id of [graph.organizationIds[0], graph.hubId]) {
-      const plan = await seen(CONTEXT[1], id, 92_000, Relation.options, false, MOST_NODES, 230, 48_000);
+      const plan = await seen(CONTEXT[1], id, 92_000, Relation.options, false, MOST_NODES, 230, 48_000, null);
       expect(plan.wholeTables).toEqual([]);
       expect(plan.blocks).toBeLessThan(20 * MOST_NODES);
     }

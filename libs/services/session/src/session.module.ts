@@ -7,6 +7,7 @@ import { PUBLISH_DELTA, type PublishDelta } from './log/publish-delta.js';
 import { RecordHandlers } from './records/record.handlers.js';
 import { RunHandlers } from './runs/run.handlers.js';
 import { NO_RUNS, SESSION_RUNS, type SessionRuns } from './runs/session-runs.js';
+import { ScopeHandlers } from './scope/scope.handlers.js';
 import { SessionSweeps } from './sweeps/session-sweeps.js';
 
 export interface SessionModuleOptions {
@@ -28,7 +29,7 @@ export class SessionModule {
     ];
     return {
       module: SessionModule,
-      controllers: [RecordHandlers, LogHandlers, DrivingHandlers, RunHandlers],
+      controllers: [RecordHandlers, LogHandlers, ScopeHandlers, DrivingHandlers, RunHandlers],
       providers: [...ports, SessionSweeps],
       exports: [SessionSweeps],
     };

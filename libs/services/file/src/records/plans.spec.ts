@@ -11,13 +11,14 @@ const FILES = 8_000;
 let files: FileFixture;
 let reader: Caller;
 let nodeIds: string[];
+let session: string;
 let largest: string;
 beforeAll(async () => {
   files = await startFiles();
   reader = await files.user('Rita');
   nodeIds = await Promise.all(Array.from({ length: NODES }, (_, n) => files.node({ name: `Node ${n}` })));
   largest = nodeIds[0] ?? '';
-  for (const other of nodeIds.slice(1, 4)) await files.join(largest, other);
+  session = (await files.session(reader, nodeIds.slice(0, 4))).session_id ?? '';
   // Half of the files lie in the first node, and one in fifty is an output.
   await files.sql(
     `INSERT INTO file.record (id, node_id, path, path_key, sha256, size_bytes, mime_type, updated_at)
@@ -69,7 +70,7 @@ describe('the plan of a list of files', () => {
     ['of everything', (): Statement => LIST_FILES.all.any, (): unknown[] => [], 'record_updated_idx'],
     ['of everything of one status', () => LIST_FILES.all.output, () => [], 'record_section_idx'],
     ['of a node', () => LIST_FILES.node.any, () => [largest], 'record_node_idx'],
-    ['of a node and its neighbours', () => LIST_FILES.around.any, () => [largest], 'record_node_idx'],
+    ['of a session', () => LIST_FILES.session.any, () => [session], 'record_node_idx'],
   ])('%s runs along its index and stops with the page', async (_, statement, more, index) => {
     const plan = await planOf(statement(), [...firstPage(), ...more()]);
     expect(plan).toMatchObject({ indexes: expect.arrayContaining([index]), whole: [] });
@@ -93,10 +94,9 @@ describe('the plan of a list of files', () => {
 });
 
 describe('long lists', () => {
-  it('of a node with many neighbours hold the files of all of them and of nothing else', async () => {
+  it('of a session that holds many nodes have the files of all of them and of nothing else', async () => {
     const hub = await files.node({ name: 'Hub' });
-    const caller = { ...reader, home_node_id: hub };
-    await files.sql(
+    const spokes = await files.sql<{ id: string }>(
       `WITH made AS (
          INSERT INTO graph.node (id, type, name, lifecycle, health, organization_id, sync_key)
          SELECT gen_random_uuid(), 'project', 'Spoke ' || i, 'planned', 'on_track', h.organization_id, 'spoke-' || i
@@ -112,7 +112,11 @@ describe('long lists', () => {
        SELECT gen_random_uuid(), e.source_id, 'outputs/x', 'outputs/x', 'text/plain' FROM graph.edge e WHERE e.target_id = $1 AND e.relation = 'related_to'`,
       [hub],
     );
-    const { items } = await files.call(queryFiles, { scope: 'session', limit: 2_000 }, caller);
+    const agent = await files.session(
+      reader,
+      spokes.map(({ id }) => id),
+    );
+    const { items } = await files.call(queryFiles, { limit: 2_000 }, agent);
     expect(items).toHaveLength(300);
     expect(new Set(items.map(({ place }) => place.name.replace(/\d+/, '')))).toEqual(new Set(['Spoke ']));
   });

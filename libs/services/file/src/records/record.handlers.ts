@@ -7,7 +7,6 @@ import {
   type ParsedInputOf,
   queryFiles,
   type RawJson,
-  validationFailed,
 } from '@workspace-graph/contracts';
 import { Database, FIRST_ID, LAST_ID } from '@workspace-graph/database';
 import { pathKey } from '@workspace-graph/domain';
@@ -22,7 +21,8 @@ export class RecordHandlers {
 
   @Handles(findPlaces)
   async findPlaces(input: ParsedInputOf<typeof findPlaces>, { caller }: OperationContext): Promise<RawJson> {
-    const places = await this.database.json(FIND_PLACES, [...seenBy(caller), input.node_ids]);
+    const session = input.held ? (caller.session_id ?? null) : null;
+    const places = await this.database.json(FIND_PLACES, [...seenBy(caller), input.node_ids, session]);
     if (!places) throw new Error('Places are returned in one row');
     return places;
   }
@@ -53,27 +53,21 @@ export class RecordHandlers {
 
   @Handles(queryFiles)
   async queryFiles(input: ParsedInputOf<typeof queryFiles>, { caller }: OperationContext): Promise<RawJson> {
-    const { list, nodeId } = placeOf(input, caller);
+    const [list, about] = placeOf(input, caller);
     const page = await this.database.json(LIST_FILES[list][input.status ?? 'any'], [
       ...seenBy(caller),
       input.limit,
       ...FILE_CURSOR.read(input.cursor, ['infinity', LAST_ID]),
-      ...(nodeId === undefined ? [] : [nodeId]),
+      ...(about === undefined ? [] : [about]),
     ]);
     if (page) return page;
-    if (nodeId === undefined) throw new Error('A list returns one row');
-    throw nodeNotFound(nodeId);
+    if (input.node_id === undefined) throw new Error('A list returns one row');
+    throw nodeNotFound(input.node_id);
   }
 }
 
-/** What a list is of. A node that is named goes before the scope; the home node is the default of a connection that has one. */
-function placeOf(
-  { node_id, scope }: ParsedInputOf<typeof queryFiles>,
-  caller: Caller,
-): { list: FileList; nodeId?: string } {
-  if (node_id !== undefined) return { list: 'node', nodeId: node_id };
-  const home = caller.home_node_id ?? undefined;
-  if (scope === 'session' && home === undefined)
-    throw validationFailed([{ path: 'scope', message: 'this connection has no home node; use the scope global' }]);
-  return scope === 'global' || home === undefined ? { list: 'all' } : { list: 'around', nodeId: home };
+/** What a list is of: of a node, of what a session holds, or of everything. */
+function placeOf({ node_id }: ParsedInputOf<typeof queryFiles>, { session_id }: Caller): [FileList, string?] {
+  if (node_id !== undefined) return ['node', node_id];
+  return session_id ? ['session', session_id] : ['all'];
 }

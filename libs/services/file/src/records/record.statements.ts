@@ -3,12 +3,12 @@ import { type Cursor, cursorOf, pageJson, type Statement, statement, VISIBLE } f
 import { z } from 'zod';
 import { fileJson, placedJson, placeJson } from '../shared/projections.js';
 
-/** Visible nodes as places, in the order asked for. $1 user, $2 sees all, $3 ids. */
+/** Visible nodes as places, in the order asked for. $1 user, $2 sees all, $3 ids, $4 the session that must hold them, or null. */
 export const FIND_PLACES = statement(
   'file.find_places',
   `
   SELECT json_build_object('places', coalesce(json_agg(${placeJson('n')} ORDER BY w.place), '[]'))::text AS json
-  FROM unnest($3::uuid[]) WITH ORDINALITY AS w(id, place) JOIN ${VISIBLE} n ON n.id = w.id`,
+  FROM unnest($3::uuid[]) WITH ORDINALITY AS w(id, place) JOIN ${VISIBLE} n ON n.id = w.id AND session.holds($4::uuid, n.id)`,
 );
 
 /** Files of visible nodes: those of the ids, then those of the paths, each in the order asked for. $3 ids, $4 nodes, $5 keys of paths. */
@@ -41,8 +41,8 @@ export const FILE_CURSOR: Cursor<[string, string]> = cursorOf('query_files', z.t
 const SECTIONS = { any: '', wip: `AND r.section = 'wip'`, output: `AND r.section = 'outputs'` } as const;
 type SectionFilter = keyof typeof SECTIONS;
 
-/** Neighbours up to which their lists are merged; beyond, the list of everything is looked through. */
-const FEW_NEIGHBOURS = 200;
+/** Nodes up to which their lists are merged; beyond, the list of everything is looked through. */
+const FEW_NODES = 200;
 
 const after = (filter: SectionFilter): string =>
   `(r.updated_at, r.id) < ($4::timestamptz, $5::uuid) ${SECTIONS[filter]}`;
@@ -62,7 +62,7 @@ const pageOf = (rows: string): string =>
   );
 
 /** Names of the places that a list can be of. */
-export type FileList = 'all' | 'node' | 'around';
+export type FileList = 'all' | 'node' | 'session';
 
 const LISTS: Readonly<Record<FileList, (filter: SectionFilter) => string>> = {
   all: (filter) =>
@@ -70,27 +70,25 @@ const LISTS: Readonly<Record<FileList, (filter: SectionFilter) => string>> = {
   node: (filter) => `
     SELECT (${pageOf(newestFirst(`file.record r WHERE r.node_id = $6::uuid AND ${after(filter)}`))}) AS json
     FROM ${VISIBLE} asked WHERE asked.id = $6::uuid`,
-  around: (filter) => `
-    WITH around AS MATERIALIZED (
-      SELECT x.id FROM graph.node_and_neighbours($6::uuid) AS x(id)
-    ), size AS MATERIALIZED (SELECT count(*) <= ${FEW_NEIGHBOURS} AS few FROM around)
+  session: (filter) => `
+    WITH held AS MATERIALIZED (SELECT c.id FROM session.scope_nodes($6::uuid) AS c(id)),
+    size AS MATERIALIZED (SELECT count(*) <= ${FEW_NODES} AS few FROM held)
     SELECT (${pageOf(`
-      (${newestFirst(`around a JOIN ${VISIBLE} v ON v.id = a.id CROSS JOIN LATERAL (
+      (${newestFirst(`held a JOIN ${VISIBLE} v ON v.id = a.id CROSS JOIN LATERAL (
         ${newestFirst(`file.record r WHERE r.node_id = v.id AND ${after(filter)}`)}) r WHERE (SELECT few FROM size)`)})
       UNION ALL
       (${newestFirst(`file.record r JOIN ${VISIBLE} v ON v.id = r.node_id
-        WHERE NOT (SELECT few FROM size) AND (r.node_id IN (SELECT a.id FROM around a)) IS TRUE AND ${after(filter)}`)})`)}) AS json
-    FROM ${VISIBLE} home WHERE home.id = $6::uuid`,
+        WHERE NOT (SELECT few FROM size) AND (r.node_id IN (SELECT a.id FROM held a)) IS TRUE AND ${after(filter)}`)})`)}) AS json`,
 };
 
 /**
- * One page of files. $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 the node of lists that have one: no row
- * when it is absent or hidden.
+ * One page of files. $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 the node or the session of
+ * lists that have one: no row when the node is absent or hidden.
  */
 export const LIST_FILES: Readonly<Record<FileList, Readonly<Record<SectionFilter, Statement>>>> = {
   all: statementsOf('all'),
   node: statementsOf('node'),
-  around: statementsOf('around'),
+  session: statementsOf('session'),
 };
 
 function statementsOf(list: FileList): Readonly<Record<SectionFilter, Statement>> {

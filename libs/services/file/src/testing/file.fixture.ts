@@ -80,12 +80,7 @@ export async function startFiles(): Promise<FileFixture> {
       await sql('SELECT graph.refresh_access(ARRAY[$1::uuid])', [id]);
       return id;
     },
-    join: async (nodeId, otherId) => {
-      await sql(
-        `INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES (gen_random_uuid(), $1, $2, 'related_to')`,
-        [nodeId, otherId],
-      );
-    },
+    session: (caller, read) => harness.session(caller, { read }),
     call: async (operation, input, caller) => (await callAs(operation, input, caller, newId())) as never,
     refusal: async (operation, input, code, caller) => {
       const error = await callAs(operation, input, caller, newId()).then(

@@ -4,13 +4,14 @@ import {
   getAccess,
   type ParsedInputOf,
   type RawJson,
+  readSight,
   ServiceError,
   setAccess,
 } from '@workspace-graph/contracts';
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { EXPLAIN_ACCESS, NODE_ACCESS, USER_EXISTS } from './access.statements.js';
+import { EXPLAIN_ACCESS, NODE_ACCESS, SIGHT, USER_EXISTS } from './access.statements.js';
 import { set } from './set-access.js';
 
 /** How nodes are shared. */
@@ -40,6 +41,14 @@ export class AccessHandlers {
     const explanation = await this.database.json(EXPLAIN_ACCESS, [...seenBy(caller), nodeId, subject]);
     if (!explanation) throw nodeNotFound(nodeId);
     return explanation;
+  }
+
+  @Handles(readSight)
+  async sight({ viewers, node_ids }: ParsedInputOf<typeof readSight>): Promise<RawJson> {
+    const [users, all] = [viewers.map(({ user_id }) => user_id), viewers.map(({ sees_all }) => sees_all)];
+    const sight = await this.database.json(SIGHT, [users, all, node_ids]);
+    if (!sight) throw new Error('Sight is answered in one row');
+    return sight;
   }
 
   private async admitToExplain(manages: boolean, userId: string): Promise<void> {

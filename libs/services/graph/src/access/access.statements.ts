@@ -104,3 +104,32 @@ export const REPLACE_SHARES = statement(
   SELECT $1::uuid, CASE w.kind WHEN 'user' THEN w.id END, CASE w.kind WHEN 'group' THEN w.id END, w.access FROM wanted w
   ON CONFLICT ON CONSTRAINT share_key DO UPDATE SET access = excluded.access`,
 );
+
+/**
+ * Who of several viewers sees each of several nodes, worked out once for each access set. $1 users of the viewers, $2
+ * whether each sees all, $3 nodes.
+ */
+export const SIGHT = statement(
+  'access.sight',
+  `
+  WITH viewer AS MATERIALIZED (
+    SELECT v.user_id, v.sees_all, v.nth::int - 1 AS place FROM unnest($1::uuid[], $2::boolean[]) WITH ORDINALITY v(user_id, sees_all, nth)
+  ), class AS MATERIALIZED (
+    SELECT n.access_set_id AS set_id, json_agg(w.nth::int - 1 ORDER BY w.nth) AS nodes
+    FROM unnest($3::uuid[]) WITH ORDINALITY w(id, nth) JOIN graph.node n ON n.id = w.id GROUP BY n.access_set_id
+  ), principal AS MATERIALIZED (
+    SELECT v.place, v.user_id AS id FROM viewer v WHERE NOT v.sees_all
+    UNION SELECT v.place, m.group_id FROM viewer v JOIN identity.member m ON m.user_id = v.user_id WHERE NOT v.sees_all
+  ), passed AS MATERIALIZED (
+    SELECT s.id AS set_id, p.place FROM class c JOIN graph.access_set s ON s.id = c.set_id
+    JOIN graph.access_set_gate sg ON sg.access_set_id = s.id JOIN graph.gate_grant g ON g.gate_id = sg.gate_id
+    JOIN principal p ON p.id = g.principal_id
+    GROUP BY s.id, s.gate_count, p.place HAVING count(DISTINCT sg.gate_id) = s.gate_count
+  ), seen AS (
+    SELECT c.nodes, c.set_id IS NULL AS is_open, (SELECT json_agg(x.place ORDER BY x.place) FROM (
+      SELECT v.place FROM viewer v WHERE v.sees_all UNION ALL SELECT p.place FROM passed p WHERE p.set_id = c.set_id) x) AS by
+    FROM class c)
+  SELECT json_build_object('seen', coalesce(
+    json_agg(json_build_object('nodes', s.nodes, 'by', CASE WHEN NOT s.is_open THEN s.by END)), '[]'))::text AS json
+  FROM seen s WHERE s.is_open OR s.by IS NOT NULL`,
+);

@@ -41,6 +41,7 @@ describe('the audit trail', () => {
       before: { name: 'Sklad', goal: '' },
       after: { name: 'Nový sklad', goal: 'Místo' },
       request_id: requestId,
+      session: null,
     });
   });
 

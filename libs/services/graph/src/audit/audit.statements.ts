@@ -22,7 +22,8 @@ const auditText = (filters: readonly AuditFilter[]): string =>
   SELECT json_build_object('id', a.id, 'at', graph.iso(a.at),
       'user', (SELECT json_build_object('id', u.id, 'name', u.name) FROM identity.known_user u WHERE u.id = a.user_id),
       'via', a.via, 'action', a.action, 'target_kind', a.target_kind, 'target_id', a.target_id, 'before', a.before, 'after', a.after,
-      'request_id', a.request_id) AS item,
+      'request_id', a.request_id,
+      'session', CASE WHEN a.session_id IS NOT NULL THEN json_build_object('id', a.session_id, 'seq', a.session_seq) END) AS item,
     ${AUDIT_CURSOR.sql('graph.iso(a.at)', 'a.id')} AS cursor, row_number() OVER (ORDER BY a.at DESC, a.id DESC) AS place
   FROM (
     SELECT a.* FROM audit.trail a

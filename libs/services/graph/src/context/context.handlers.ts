@@ -30,7 +30,9 @@ export class ContextHandlers {
   async get(input: ParsedInputOf<typeof getContext>, { caller }: OperationContext): Promise<RawJson> {
     const nodeId = input.node_id ?? caller.home_node_id ?? undefined;
     if (nodeId === undefined)
-      throw validationFailed([{ path: 'node_id', message: 'is required: this connection has no home node' }]);
+      throw validationFailed([
+        { path: 'node_id', message: 'is required: this session has no home node; svc_session_init gives it one' },
+      ]);
     const statement = CONTEXT[input.depth];
     if (!statement) throw new Error(`There is no statement for depth ${input.depth}`);
     const relations = Relation.options.filter((relation) => input.relation?.includes(relation) ?? true);
@@ -46,6 +48,7 @@ export class ContextHandlers {
       Math.min(MOST_NODES, Math.max(LEAST_NODES, mostLines)),
       mostLines,
       input.max_tokens * BYTES_PER_TOKEN,
+      caller.session_id ?? null,
     ]);
     if (rows[0]?.json == null) throw nodeNotFound(nodeId);
     return new RawJson(

@@ -93,6 +93,22 @@ const details = `json_build_object('node_id', n.id, 'description', n.description
 /** The lines of the outline take their share of the room first; details for which none is left would cost most of the time. */
 const mayFit = `s.details_bytes <= $9::int * greatest(${DETAILS_SHARE}, 1 - s.lines / $8::float8)`;
 
+const SESSIONS_TOLD = 3;
+/** Of the last changes of a session. */
+const CHANGES_COUNTED = 200;
+
+/** JSON array of the sessions that took up the node last, and of what they changed there. */
+const RECENT_SESSIONS = `
+  SELECT json_agg(json_build_object('id', r.id, 'name', r.name, 'state', r.state, 'at', graph.iso(r.last_activity_at), 'handoff', r.handoff_title,
+    'changes', (
+      SELECT coalesce(json_object_agg(c.action, c.count ORDER BY c.action), '{}')
+      FROM (
+        SELECT a.action, count(*) AS count
+        FROM (SELECT * FROM audit.trail t WHERE t.session_id = r.id ORDER BY t.at DESC, t.id DESC LIMIT ${CHANGES_COUNTED}) a
+        WHERE a.target_id = $3::uuid OR EXISTS (SELECT FROM graph.event e WHERE e.id = a.target_id AND e.node_id = $3::uuid)
+        GROUP BY a.action) c)) ORDER BY r.place)
+  FROM session.recent_of_node($1::uuid, $2::boolean, $3::uuid, $10::uuid, ${SESSIONS_TOLD}) r WHERE EXISTS (SELECT FROM level0)`;
+
 const levels = (depth: number): readonly number[] => Array.from({ length: depth }, (_, index) => index + 1);
 const union = (parts: readonly string[], empty: string): string =>
   parts.length > 0 ? parts.join(' UNION ALL ') : empty;
@@ -100,7 +116,8 @@ const union = (parts: readonly string[], empty: string): string =>
 /**
  * A node and what lies around it, walked step by step over visible nodes alone. $1 user, $2 sees all, $3 node, $4 most
  * bytes of the outline, $5 relations to follow, $6 archived ones too, $7 most nodes to look at, $8 most lines of the outline,
- * $9 most bytes of details when there are no lines. The first row is the node itself, null when it is absent or hidden.
+ * $9 most bytes of details when there are no lines, $10 session, which is told details of nodes that it holds alone. The
+ * first row is the node itself, null when it is absent or hidden.
  */
 const contextText = (depth: number): string => `
   WITH ${SEEN_SETS},
@@ -125,7 +142,7 @@ const contextText = (depth: number): string => `
       SELECT s.*, sum(octet_length(s.outline)) OVER (ORDER BY s.place) AS outline_bytes FROM shown s) f
     WHERE f.outline_bytes <= $4::int
   )
-  SELECT 0 AS place, $3::uuid AS id, NULL AS type, (${NODE_JSON}) AS json, NULL::text AS details,
+  SELECT 0 AS place, $3::uuid AS id, NULL AS type, (${NODE_JSON}) AS json, (${RECENT_SESSIONS})::text AS details,
     (SELECT coalesce(sum(f.found), 0)::int FROM (${union(
       levels(depth).map((level) => `(SELECT found FROM level${level} LIMIT 1)`),
       'SELECT 0 AS found',
@@ -138,7 +155,7 @@ const contextText = (depth: number): string => `
     (SELECT ${reference} FROM graph.node n LEFT JOIN graph.node o ON o.id = n.organization_id AND ${seen('o')} WHERE n.id = $3::uuid AND ${seen('n')}) AS reference,
     NULL::text[] AS parents, (SELECT json_object_agg(t.type, t.count) FROM (SELECT type, count(*) FROM line GROUP BY type ORDER BY type) t) AS types
   UNION ALL
-  SELECT s.place, s.id, s.type, s.outline, CASE WHEN ${mayFit} THEN (${details})::text END, NULL, NULL, NULL, s.reference, s.parents, NULL
+  SELECT s.place, s.id, s.type, s.outline, CASE WHEN ${mayFit} AND session.holds($10::uuid, n.id) THEN (${details})::text END, NULL, NULL, NULL, s.reference, s.parents, NULL
   FROM fitting s JOIN graph.node n ON n.id = s.id
   ORDER BY place`;
 
@@ -155,7 +172,7 @@ export interface ContextRow extends Record<string, unknown> {
   readonly type: NodeType | null;
   /** First row: the node itself as JSON; further rows: a line of the outline as compact JSON. */
   readonly json: string | null;
-  /** Further rows: details as JSON where there may be room for them. */
+  /** First row: the last sessions as a JSON array; further rows: details as JSON where there may be room for them. */
   readonly details: string | null;
   /** First row: how many nodes were found around it. */
   readonly found: number | null;

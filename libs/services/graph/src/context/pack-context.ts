@@ -17,6 +17,8 @@ import { type ContextPart, shortenNode } from './shorten-node.js';
 const NODE_SHARE = 0.4;
 /** And its responsibilities, where they are told in lines. */
 const DUTIES_SHARE = 0.5;
+/** What the last sessions have at most. */
+const SESSIONS_SHARE = 0.1;
 const ATTEMPTS = 6;
 /** Tokens of the name of the member that the node is in the answer. */
 const NAME_TOKENS = 3;
@@ -63,7 +65,8 @@ export function packContext(rows: readonly ContextRow[], asked: Asked): string {
   const hubs = (root?.hubs ?? []).map((id) => references.get(id) ?? id);
   const found = { ...root?.types };
   const more = root?.cut === true || hubs.length > 0;
-  const room = asked.maxTokens - frameTokens({ hubs, found, asked });
+  const sessions = fitting(sessionsOf(root), asked.maxTokens * SESSIONS_SHARE);
+  const room = asked.maxTokens - frameTokens({ hubs, found, asked }) - sessions.tokens;
   const outline = fitting(linesOf(around, asked, references), room - tokensKept(whole, room, asked));
   const most = room - outline.tokens;
   const part = nodePart(whole, most, asked);
@@ -82,12 +85,18 @@ export function packContext(rows: readonly ContextRow[], asked: Asked): string {
   };
   const lines = outline.texts.join(',');
   const places = asked.records ? `"outline":[],"nodes":[${lines}]` : `"outline":[${lines}],"nodes":[]`;
-  return withEstimate(headOf(leftOut, asked), `${places},${part.text},"details":[${details.join(',')}]`);
+  const rest = `"recent_sessions":[${sessions.texts.join(',')}],"details":[${details.join(',')}]`;
+  return withEstimate(headOf(leftOut, asked), `${places},${part.text},${rest}`);
 }
 
 function wholeOf(node: Node): Whole {
   const text = JSON.stringify(node);
   return { node, text, tokens: estimateTokens(text) };
+}
+
+function sessionsOf(root: ContextRow | undefined): string[] {
+  const sessions = JSON.parse(root?.details ?? '[]') as readonly unknown[];
+  return sessions.map((session) => JSON.stringify(session));
 }
 
 /** One line after the other, as far as anybody asks for them. */
@@ -185,7 +194,9 @@ function frameTokens({
 }: Pick<LeftOut, 'hubs'> & { found: LeftOut['types']; asked: Asked }): number {
   const node = ['edges', 'recent_events', 'files', 'data_sources', 'tools', 'responsibilities', 'description'] as const;
   const most: LeftOut = { nodes: 1_000, types: found, more_nodes: true, hubs, details: 1_000, node };
-  return estimateTokens(`${headOf(most, asked)(10_000)},"outline":[],"nodes":[],"node":,"details":[]}`);
+  return estimateTokens(
+    `${headOf(most, asked)(10_000)},"outline":[],"nodes":[],"node":,"recent_sessions":[],"details":[]}`,
+  );
 }
 
 /** Everything before the outline, by the estimate of the whole answer. */

@@ -50,7 +50,7 @@ async function insert(tx: Transaction, edge: Edge): Promise<void> {
   if (!made) await refuseExisting(tx, edge);
   const after = { source_id: sourceId, target_id: targetId, relation: edge.relation };
   tx.audit({ action: connect.name, targetKind: 'edge', targetId: edge.id, after });
-  emitGraphChanged(tx, [sourceId, targetId], connect.name);
+  emitGraphChanged(tx, [], connect.name, { edges: [[sourceId, targetId]] });
 }
 
 async function refuseExisting(tx: Transaction, { source, target, relation }: Edge): Promise<void> {

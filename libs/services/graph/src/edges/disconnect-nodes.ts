@@ -44,7 +44,7 @@ async function remove(tx: Transaction, edge: Edge): Promise<void> {
   if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
   const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };
   tx.audit({ action: disconnect.name, targetKind: 'edge', targetId: edge.id, before });
-  emitGraphChanged(tx, [edge.source.id, edge.target.id], disconnect.name);
+  emitGraphChanged(tx, [], disconnect.name, { edges: [[edge.source.id, edge.target.id]] });
 }
 
 function edgeNotFound(edgeId: string): ServiceError {

@@ -123,7 +123,8 @@ describe('joining two nodes', () => {
     const told = await graph.sql(
       `SELECT payload FROM outbox.event WHERE type = 'graph.changed' ORDER BY id DESC LIMIT 1`,
     );
-    expect(told).toEqual([{ payload: { node_ids: [source.id, target.id], action: 'disconnect' } }]);
+    const ends = [source.id, target.id];
+    expect(told).toEqual([{ payload: { node_ids: ends, action: 'disconnect', own: 0, edges: [ends] } }]);
   });
 });
 

@@ -41,15 +41,21 @@ export async function lockEvent(
   eventId: string,
   expectedVersion: number | undefined,
 ): Promise<EventRow> {
-  const event = await tx.row<EventRow>(EVENT_FOR_CHANGE, [...seenBy(tx.context.caller), eventId]);
-  if (!event) throw eventNotFound(eventId);
-  tx.restOn(event.node_id);
-  if (event.level < 2) throw nodeIsReadOnly(event.node_id);
+  const event = await lockAnyEvent(tx, eventId);
   if (expectedVersion !== undefined && expectedVersion !== event.version) {
     throw await conflict(tx, event, `The event now has version ${event.version}, not ${expectedVersion}.`);
   }
   if (!allowsEventChange(event.status, change))
     throw await conflict(tx, event, `You cannot ${change} the event: it is ${event.status}.`);
+  return event;
+}
+
+/** Locks an event of whatever status. @throws ServiceError EVENT_NOT_FOUND, FORBIDDEN without write access to its node */
+export async function lockAnyEvent(tx: Transaction, eventId: string): Promise<EventRow> {
+  const event = await tx.row<EventRow>(EVENT_FOR_CHANGE, [...seenBy(tx.context.caller), eventId]);
+  if (!event) throw eventNotFound(eventId);
+  tx.restOn(event.node_id);
+  if (event.level < 2) throw nodeIsReadOnly(event.node_id);
   return event;
 }
 

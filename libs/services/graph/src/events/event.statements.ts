@@ -66,32 +66,28 @@ export const EVENTS_OF_ALL = statement(
   ),
 );
 
-/** Up to this many neighbours, their timelines are merged; beyond, the newest events of all are looked through for theirs. */
-const FEW_NEIGHBOURS = 300;
+/** Up to this many nodes, their timelines are merged; beyond, the newest events of all are looked through for theirs. */
+const FEW_NODES = 300;
 
 const newestFirst = (from: string): string => `
   SELECT e.* FROM ${from} ORDER BY e.occurred_at DESC, e.id DESC LIMIT $3::int + 1`;
 
-/** Events of a visible node, $10, and its visible neighbours; no row when it is absent or hidden. */
-export const EVENTS_AROUND = statement(
-  'event.list_around',
+/** Events of the nodes that a session, $10, holds. */
+export const EVENTS_OF_SESSION = statement(
+  'event.list_of_session',
   `
-  WITH around AS MATERIALIZED (
-    SELECT $10::uuid AS id
-    UNION SELECT x.target_id FROM graph.edge x WHERE x.source_id = $10::uuid
-    UNION SELECT x.source_id FROM graph.edge x WHERE x.target_id = $10::uuid
-  ), size AS MATERIALIZED (SELECT count(*) <= ${FEW_NEIGHBOURS} AS few FROM around)
+  WITH held AS MATERIALIZED (SELECT c.id FROM session.scope_nodes($10::uuid) AS c(id)),
+  size AS MATERIALIZED (SELECT count(*) <= ${FEW_NODES} AS few FROM held)
   SELECT (${pageJson(
     '$3::int',
     eventRows(`(
-    (${newestFirst(`around a JOIN ${VISIBLE} n ON n.id = a.id CROSS JOIN LATERAL (
+    (${newestFirst(`held a JOIN ${VISIBLE} n ON n.id = a.id CROSS JOIN LATERAL (
       ${newestFirst(`graph.event e WHERE e.node_id = n.id AND ${EVENT_FILTERS}`)}) e WHERE (SELECT few FROM size)`)})
     UNION ALL
     (${newestFirst(`graph.event e JOIN ${VISIBLE} n ON n.id = e.node_id
-      WHERE NOT (SELECT few FROM size) AND (e.node_id IN (SELECT a.id FROM around a)) IS TRUE AND ${EVENT_FILTERS}`)})
+      WHERE NOT (SELECT few FROM size) AND (e.node_id IN (SELECT a.id FROM held a)) IS TRUE AND ${EVENT_FILTERS}`)})
   ) e WHERE`),
-  )}) AS json
-  FROM ${VISIBLE} home WHERE home.id = $10::uuid`,
+  )}) AS json`,
 );
 
 /** An event of a visible node, both locked for a change, with what the caller may do there. $1 user, $2 sees all, $3 event. */

@@ -66,20 +66,17 @@ describe('the list of events', () => {
     expect((await graph.call(listEvents, { limit: 2 }, graph.reader)).items).toHaveLength(2);
   });
 
-  it('covers the home node and its neighbours in the scope of a session', async () => {
+  it('covers in a session what it holds, and nothing hidden', async () => {
     const home = await graph.node('area', 'Provoz');
     const near = await graph.node('process', 'Příjem', { parent_ids: [home.id] });
     const nearAndHidden = await graph.node('process', 'Zpracování', { parent_ids: [home.id], visibility: 'private' });
     await log(home, 'a2', { occurred_at: day(2) });
     await log(near, 'n6', { occurred_at: day(6) });
     await log(nearAndHidden, 'h6', { occurred_at: day(6) });
-    const inSession: Caller = { ...graph.reader, home_node_id: home.id };
-    expect(await contents({}, inSession)).toEqual(['n6', 'a2']);
-    expect(await contents({ scope: 'session' }, inSession)).toEqual(['n6', 'a2']);
-    expect(await contents({ scope: 'global' }, inSession)).toEqual(['p7', 'n6', 'o5', 'p3', 'a2', 'p1']);
-    expect(await contents({ node_id: other.id }, inSession)).toEqual(['o5']);
-    await graph.refusal(listEvents, { scope: 'session' }, graph.reader, 'VALIDATION_FAILED');
-    await graph.refusal(listEvents, {}, { ...graph.reader, home_node_id: hidden.id }, 'NODE_NOT_FOUND');
+    const agent = await graph.session(graph.reader, { home: home.id, read: [near.id, nearAndHidden.id] });
+    expect(await contents({}, agent)).toEqual(['n6', 'a2']);
+    expect(await contents({ node_id: near.id }, agent)).toEqual(['n6']);
+    expect(await contents({}, await graph.session(graph.reader, {}))).toEqual([]);
   });
 
   it('of a hidden node is refused exactly as that of an absent one [access.hidden.indistinguishable-from-absent]', async () => {
@@ -140,7 +137,7 @@ describe('an event in a list', () => {
     await log(dock, 'dok je plný');
     await log(home, 'rozšiřujeme');
     const told = async (caller = graph.reader): Promise<unknown[]> => {
-      const { items } = await graph.call(listEvents, { node_id: home.id, scope: 'session' }, caller);
+      const { items } = await graph.call(listEvents, { node_id: home.id }, caller);
       const own = await graph.call(listEvents, { node_id: dock.id }, caller);
       return [...items, ...own.items].map(({ node_name, node_path }) => [node_name, node_path]);
     };

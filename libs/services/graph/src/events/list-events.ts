@@ -1,9 +1,8 @@
 import type { Caller, EventStatus, listEvents, ParsedInputOf, RawJson } from '@workspace-graph/contracts';
-import { type Database, LAST_ID } from '@workspace-graph/database';
+import { type Database, LAST_ID, type Statement } from '@workspace-graph/database';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { homeOf } from '../shared/home.js';
 import { EARLIEST, LATEST } from '../shared/time.js';
-import { EVENT_CURSOR, EVENTS_AROUND, EVENTS_OF_ALL, EVENTS_OF_NODE } from './event.statements.js';
+import { EVENT_CURSOR, EVENTS_OF_ALL, EVENTS_OF_NODE, EVENTS_OF_SESSION } from './event.statements.js';
 
 type Input = ParsedInputOf<typeof listEvents>;
 
@@ -11,11 +10,10 @@ type Input = ParsedInputOf<typeof listEvents>;
 const CURRENT: readonly EventStatus[] = ['active', 'resolved'];
 
 /**
- * Answers one page of events, newest first.
- * @throws ServiceError NODE_NOT_FOUND when the node, or the home node whose surroundings are asked for, is absent or hidden
+ * Answers one page of events, newest first: of a node, or of all; in a session, of what it holds.
+ * @throws ServiceError NODE_NOT_FOUND when the node is absent or hidden
  */
 export async function list(database: Database, input: Input, caller: Caller): Promise<RawJson> {
-  const home = input.node_id === undefined ? homeOf(input.scope, caller) : undefined;
   const values = [
     ...seenBy(caller),
     input.limit,
@@ -25,11 +23,14 @@ export async function list(database: Database, input: Input, caller: Caller): Pr
     input.status ?? CURRENT,
     input.kind ?? null,
   ];
-  const about = input.node_id ?? home;
-  const answer =
-    about === undefined
-      ? await database.json(EVENTS_OF_ALL, values)
-      : await database.json(home === undefined ? EVENTS_OF_NODE : EVENTS_AROUND, [...values, about]);
-  if (!answer) throw nodeNotFound(about ?? '');
-  return answer;
+  const [statement, about] = placeOf(input, caller);
+  const answer = await database.json(statement, about === undefined ? values : [...values, about]);
+  if (answer) return answer;
+  if (input.node_id === undefined) throw new Error('A list returns one row');
+  throw nodeNotFound(input.node_id);
+}
+
+function placeOf({ node_id }: Input, { session_id }: Caller): [Statement, string?] {
+  if (node_id !== undefined) return [EVENTS_OF_NODE, node_id];
+  return session_id ? [EVENTS_OF_SESSION, session_id] : [EVENTS_OF_ALL];
 }

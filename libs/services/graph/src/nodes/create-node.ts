@@ -32,7 +32,8 @@ export async function create(tx: Transaction, input: Input): Promise<RawJson> {
     targetId: id,
     after: { ...input, parent_ids: parents, lifecycle, sync_key: syncKey },
   });
-  emitGraphChanged(tx, [id, ...parents], createNode.name);
+  tx.created(id);
+  emitGraphChanged(tx, [id], createNode.name, { edges: parents.map((parent) => [id, parent]) });
   return readNode(tx, id);
 }
 

@@ -196,7 +196,7 @@ describe('the order of a list', () => {
 });
 
 describe('the scope of a list', () => {
-  it('is the home node with its visible neighbours for a connection with one, or everything [access.hidden.nowhere]', async () => {
+  it('is what a session with a home node holds and its person sees, or everything [access.hidden.nowhere]', async () => {
     const home = await graph.node('project', 'Home');
     const near = await graph.node('area', 'Near');
     const hidden = await graph.node('area', 'Near and hidden', { visibility: 'private' });
@@ -204,11 +204,13 @@ describe('the scope of a list', () => {
     await graph.call(connect, { source_id: near.id, target_id: home.id, relation: 'informed_by' }, graph.admin);
     await graph.call(connect, { source_id: home.id, target_id: hidden.id, relation: 'related_to' }, graph.admin);
     await graph.call(connect, { source_id: near.id, target_id: far.id, relation: 'related_to' }, graph.admin);
-    const caller = { ...graph.reader, home_node_id: home.id };
-    expect(await names({}, caller)).toEqual(['Acme', 'Home', 'Near']);
+    const caller = await graph.session(graph.reader, { home: home.id, read: [near.id, hidden.id] });
+    expect(await names({}, caller)).toEqual(['Home', 'Near']);
     expect(await names({ scope: 'session', type: ['area'] }, caller)).toEqual(['Near']);
     expect(await names({ scope: 'global', query: 'far' }, caller)).toEqual(['Far']);
-    await graph.refusal(listNodes, {}, { ...graph.reader, home_node_id: hidden.id }, 'NODE_NOT_FOUND');
+    const homeless = await graph.session(graph.reader, { read: [near.id] });
+    expect(await names({ query: 'far' }, homeless)).toEqual(['Far']);
+    expect(await names({ scope: 'session' }, homeless)).toEqual(['Near']);
     const error = await graph.refusal(listNodes, { scope: 'session' }, graph.reader, 'VALIDATION_FAILED');
     expect(error.details).toMatchObject({ issues: [{ path: 'scope' }] });
   });

@@ -21,8 +21,8 @@ import {
 } from '@workspace-graph/database';
 import { z } from 'zod';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { homeOf } from '../shared/home.js';
 import { joinedSummaryFields, nodeSummaryJoins } from '../shared/projections.js';
+import { listedSession } from '../shared/session-list.js';
 
 type Input = ParsedInputOf<typeof listNodes>;
 type SortKey = [string, string];
@@ -61,9 +61,7 @@ const ORDERS: Readonly<Record<Input['order'], Order>> = {
 
 /** What each filter asks of the node `n`; `$` stands for the parameter. */
 const FILTERS = {
-  home: `n.id IN (SELECT $::uuid
-    UNION ALL SELECT e.target_id FROM graph.edge e WHERE e.source_id = $::uuid
-    UNION ALL SELECT e.source_id FROM graph.edge e WHERE e.target_id = $::uuid)`,
+  session: 'n.id IN (SELECT c FROM session.scope_nodes($::uuid) c)',
   organization: 'n.organization_id = $::uuid',
   parent: `n.id IN (SELECT e.source_id FROM graph.edge e WHERE e.target_id = $::uuid AND e.relation = 'belongs_to')`,
   owner: 'n.owner_id = $::uuid',
@@ -77,12 +75,12 @@ type Filters = Readonly<Partial<Record<keyof typeof FILTERS, string | readonly s
 
 /**
  * Answers one page of the nodes that the caller may see.
- * @throws ServiceError NODE_NOT_FOUND when the home node, organization or parent is absent or hidden
+ * @throws ServiceError NODE_NOT_FOUND when the organization or the parent is absent or hidden
  */
 export async function list(database: Pick<Database, 'row'>, input: Input, caller: Caller): Promise<RawJson> {
   const { cursor, start } = ORDERS[input.order];
   const filters = filtersOf(input, caller);
-  const named = [filters.home, filters.organization, filters.parent].filter((id) => typeof id === 'string');
+  const named = [filters.organization, filters.parent].filter((id) => typeof id === 'string');
   const statement = listStatement(input.order, Object.keys(filters), input.limit);
   const row = await database.row<{ json: string; seen: string[] }>(statement, [
     ...seenBy(caller),
@@ -99,7 +97,7 @@ export async function list(database: Pick<Database, 'row'>, input: Input, caller
 
 function filtersOf(input: Input, caller: Caller): Filters {
   const all: Record<keyof typeof FILTERS, string | readonly string[] | undefined> = {
-    home: homeOf(input.scope, caller),
+    session: listedSession(input.scope, caller) ?? undefined,
     organization: input.organization_id,
     parent: input.parent_id,
     owner: input.owner_id,

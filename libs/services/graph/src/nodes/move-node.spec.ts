@@ -1,4 +1,4 @@
-import { connect, createNode, getNode, type InputOf, moveNode } from '@workspace-graph/contracts';
+import { connect, createNode, getNode, type InputOf, LIMITS, moveNode } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
 
@@ -42,11 +42,14 @@ describe('moving a node to another organization', () => {
     );
     expect({ move_count, applied }).toEqual({ move_count: 5101, applied: true });
     const told = await graph.sql(
-      `SELECT type, jsonb_array_length(payload -> 'node_ids') AS nodes FROM outbox.event ORDER BY created_at DESC, type LIMIT 2`,
+      `SELECT type, max(octet_length(payload::text)) < $1::int AS fits, sum(coalesce((payload -> 'own')::int, 0))::int AS own,
+        sum(jsonb_array_length(payload -> 'edges'))::int AS edges FROM outbox.event
+       WHERE created_at = (SELECT max(created_at) FROM outbox.event) GROUP BY type ORDER BY type`,
+      [LIMITS.busRequestBytes],
     );
     expect(told).toEqual([
-      { type: 'access.changed', nodes: 0 },
-      { type: 'graph.changed', nodes: 0 },
+      { type: 'access.changed', fits: true, own: 0, edges: null },
+      { type: 'graph.changed', fits: true, own: 5101, edges: 2 * 5101 },
     ]);
   });
 

@@ -94,6 +94,7 @@ async function moveAll(tx: Transaction, ids: readonly string[], from: string, to
       after: { organization_id: to },
     });
   }
-  emitGraphChanged(tx, [...ids, from, to], moveNode.name);
+  const edges = ids.flatMap((id) => [from, to].map((organization): [string, string] => [id, organization]));
+  emitGraphChanged(tx, ids, moveNode.name, { edges });
   return { result: null, refresh: ids };
 }

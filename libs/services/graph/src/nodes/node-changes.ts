@@ -56,7 +56,7 @@ export async function storeChanges(
   changes: NodeChanges,
   action: string,
 ): Promise<void> {
-  const columns = Object.keys(changes) as Column[];
+  const columns = (Object.keys(COLUMNS) as Column[]).filter((column) => column in changes);
   if (columns.length === 0) return;
   await tx.execute(updateStatement(columns), [node.id, ...columns.map((column) => changes[column])]);
   if (columns.includes('health') || columns.includes('health_note'))

@@ -9,6 +9,7 @@ import {
   MEMBERS,
   NEIGHBOURS,
   PURGE_COUNTS,
+  SEEN_BY,
   SETS_OF_GATE,
 } from './purge.statements.js';
 
@@ -40,7 +41,10 @@ export async function purge(tx: Transaction, input: ParsedInputOf<typeof purgeNo
     targetId: id,
     before: { type, name, sync_key, organization_id, lifecycle, version, removes },
   });
-  emitGraphChanged(tx, [id, ...result.neighbours], purgeNode.name);
+  emitGraphChanged(tx, [id], purgeNode.name, {
+    edges: result.neighbours.map((neighbour) => [id, neighbour]),
+    gone: { node_id: id, seen_by: result.seenBy },
+  });
   return { applied: true, preview, removes };
 }
 
@@ -58,10 +62,11 @@ async function refuseBlocked(tx: Transaction, node: NodeRow, removes: Removes, c
 async function remove(tx: Transaction, nodeId: string) {
   const neighbours = await tx.rows<{ id: string; belongs: boolean }>(NEIGHBOURS, [nodeId]);
   const staleSets = (await tx.rows<{ id: number }>(SETS_OF_GATE, [nodeId])).map((set) => set.id);
+  const sight = await tx.row<{ users: string[] | null }>(SEEN_BY, [nodeId]);
   await tx.execute(DELETE_REQUESTS, [nodeId]);
   await tx.execute(DELETE_NODE, [nodeId]);
   return {
-    result: { neighbours: neighbours.map((node) => node.id), staleSets },
+    result: { neighbours: neighbours.map((node) => node.id), staleSets, seenBy: sight?.users ?? null },
     refresh: neighbours.filter((node) => node.belongs).map((node) => node.id),
   };
 }

@@ -35,6 +35,20 @@ export const NEIGHBOURS = statement(
   SELECT e.source_id::text, e.relation = 'belongs_to' FROM graph.edge e WHERE e.target_id = $1::uuid`,
 );
 
+/** Users who see the node, beside those who see everything; null where everybody does. $1 node. */
+export const SEEN_BY = statement(
+  'purge.seen_by',
+  `
+  SELECT CASE WHEN n.access_set_id IS NOT NULL THEN coalesce((
+    SELECT json_agg(x.user_id) FROM (
+      SELECT p.user_id FROM graph.access_set s
+      JOIN graph.access_set_gate sg ON sg.access_set_id = s.id JOIN graph.gate_grant g ON g.gate_id = sg.gate_id
+      CROSS JOIN LATERAL (
+        SELECT g.principal_id AS user_id UNION ALL SELECT m.user_id FROM identity.member m WHERE m.group_id = g.principal_id) p
+      WHERE s.id = n.access_set_id GROUP BY p.user_id, s.gate_count HAVING count(DISTINCT g.gate_id) = s.gate_count) x), '[]') END AS users
+  FROM graph.node n WHERE n.id = $1::uuid`,
+);
+
 /** Access sets that name the node as a gate; asked before it goes. $1 node. */
 export const SETS_OF_GATE = statement(
   'purge.sets_of_gate',

@@ -4,8 +4,10 @@ import { FROM_REQUEST, REQUEST } from '../access/request.statements.js';
 import { eventJson, nodeRef, nodeSummaryFields, userName } from '../shared/projections.js';
 
 const LISTED = 200;
-const RECENT_EVENTS = 30;
+const RECENT = 30;
 const NEW_NODES = 20;
+const SESSIONS = 50;
+const UNREVIEWED = 50;
 
 /** When the lifecycle was set last, as the audit trail knows; for nodes without one, such as imported ones, the last change. */
 const LIFECYCLE_SINCE = `coalesce((
@@ -26,6 +28,9 @@ const listed = (name: string): string =>
   `(SELECT coalesce(json_agg(l.item ORDER BY l.place) FILTER (WHERE l.place <= ${LISTED}), '[]') FROM ${name} l)`;
 const isShort = (name: string): string => `(SELECT count(*) FROM ${name}) <= ${LISTED}`;
 const ATTENTION = ['process', 'area', 'project', 'request', 'stuck'] as const;
+
+/** A node that the caller sees, by its id. */
+const nodeOf = (id: string): string => `(SELECT ${nodeRef('n')} FROM graph.node n WHERE n.id = ${id})`;
 
 /** The whole overview. $1 user, $2 sees all. */
 export const OVERVIEW = statement(
@@ -58,12 +63,36 @@ export const OVERVIEW = statement(
       'stuck_operations', ${listed('stuck')},
       'complete', ${ATTENTION.map(isShort).join(' AND ')}),
     'recent_activity', (
-      SELECT coalesce(json_agg(json_build_object('at', graph.iso(e.occurred_at), 'node', e.node, 'event', ${eventJson('e')})
-        ORDER BY e.occurred_at DESC, e.id DESC), '[]')
+      SELECT coalesce(json_agg(a.item ORDER BY a.at DESC, a.id DESC), '[]')
       FROM (
-        SELECT e.*, ${nodeRef('n')} AS node FROM graph.event e JOIN graph.node n ON n.id = e.node_id
-        WHERE e.status IN ('active', 'resolved') AND e.occurred_at <= now() AND ${seen('n')} ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${RECENT_EVENTS}
-      ) e),
+        SELECT * FROM (
+          SELECT e.occurred_at AS at, e.id, json_build_object('at', graph.iso(e.occurred_at), 'node', e.node, 'event', ${eventJson('e')}, 'session_write', NULL) AS item
+          FROM (
+            SELECT e.*, ${nodeRef('n')} AS node FROM graph.event e JOIN graph.node n ON n.id = e.node_id
+            WHERE e.status IN ('active', 'resolved') AND e.occurred_at <= now() AND ${seen('n')} ORDER BY e.occurred_at DESC, e.id DESC LIMIT ${RECENT}
+          ) e
+          UNION ALL
+          SELECT w.added_at, w.node_id, json_build_object('at', graph.iso(w.added_at), 'node', ${nodeOf('w.node_id')}, 'event', NULL,
+            'session_write', json_build_object('session', json_build_object('id', w.session_id, 'name', w.session_name), 'added_via', w.added_via))
+          FROM session.recent_write($1::uuid, $2::boolean, ${RECENT}) w
+        ) b ORDER BY b.at DESC, b.id DESC LIMIT ${RECENT}
+      ) a),
+    'sessions', (
+      SELECT json_build_object(
+        'items', coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'state', o.state, 'node', ${nodeOf('o.node_id')}, 'is_own', o.is_own,
+          'is_live', o.is_live, 'waiting_since', graph.iso(o.waiting_since), 'last_activity_at', graph.iso(o.last_activity_at)) ORDER BY o.place)
+          FILTER (WHERE o.place <= ${SESSIONS}), '[]'),
+        'complete', count(*) <= ${SESSIONS})
+      FROM session.open_session($1::uuid, $2::boolean, ${SESSIONS + 1}) o),
+    'review', (
+      SELECT json_build_object(
+        'items', coalesce(json_agg(u.item ORDER BY u.place) FILTER (WHERE u.place <= ${UNREVIEWED}), '[]'), 'complete', count(*) <= ${UNREVIEWED})
+      FROM (
+        SELECT row_number() OVER (ORDER BY u.added_at DESC, u.node_id, u.session_id) AS place,
+          json_build_object('session', json_build_object('id', u.session_id, 'name', u.session_name), 'node', ${nodeOf('u.node_id')},
+            'access', u.access, 'reason', u.reason, 'added_at', graph.iso(u.added_at)) AS item
+        FROM session.unreviewed($1::uuid, $2::boolean, ${UNREVIEWED + 1}) u
+      ) u),
     'new_nodes', (
       SELECT coalesce(json_agg(json_build_object(
         ${nodeSummaryFields('n')},

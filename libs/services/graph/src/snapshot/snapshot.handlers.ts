@@ -10,6 +10,7 @@ import {
 import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy } from '../shared/caller.js';
+import { emitGraphChanged } from '../shared/graph-changed.js';
 import { answerSnapshot } from './get-snapshot.js';
 import { SET_POSITIONS } from './snapshot.statements.js';
 import { SnapshotMemory } from './snapshot-memory.js';
@@ -37,14 +38,14 @@ export class SnapshotHandlers {
   ): Promise<ReplyOf<typeof setPositions>> {
     const columns = (['node_id', 'x', 'y'] as const).map((key) => positions.map((position) => position[key]));
     return runCommand(this.database, context, async (tx) => {
-      const [row] = await tx.rows<{ saved: number; moved: number }>(SET_POSITIONS, [
+      const [row] = await tx.rows<{ saved: number; moved: string[] }>(SET_POSITIONS, [
         ...seenBy(context.caller),
         ...columns,
       ]);
-      const { saved = 0, moved = 0 } = row ?? {};
-      if (moved > 0) {
-        tx.audit({ action: setPositions.name, targetKind: 'position', targetId: null, after: { moved } });
-        tx.emit('graph.changed', { node_ids: [], action: setPositions.name });
+      const { saved = 0, moved = [] } = row ?? {};
+      if (moved.length > 0) {
+        tx.audit({ action: setPositions.name, targetKind: 'position', targetId: null, after: { moved: moved.length } });
+        emitGraphChanged(tx, moved, setPositions.name);
       }
       return { saved };
     });

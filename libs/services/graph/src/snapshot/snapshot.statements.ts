@@ -97,5 +97,5 @@ export const SET_POSITIONS = statement(
     ON CONFLICT (node_id) DO UPDATE SET x = excluded.x, y = excluded.y WHERE (p.x, p.y) IS DISTINCT FROM (excluded.x, excluded.y)
     RETURNING p.node_id
   )
-  SELECT (SELECT count(*)::int FROM writable) AS saved, (SELECT count(*)::int FROM saved) AS moved`,
+  SELECT (SELECT count(*)::int FROM writable) AS saved, (SELECT coalesce(json_agg(s.node_id), '[]') FROM saved s) AS moved`,
 );

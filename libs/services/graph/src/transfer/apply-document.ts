@@ -34,7 +34,8 @@ export async function applyDocument(
         targetId: null,
         after: { source: staged.source, created: counts.created, updated: counts.updated },
       });
-      tx.emit('graph.changed', { node_ids: [], action: 'run_import' });
+      await tx.execute(sql.TELL_NODES);
+      await tx.execute(sql.TELL_EDGES);
       return { result: counts, refresh: [] };
     },
     (preview, result) => ({ ...result, applied: false, preview: preview.widens ? preview : null }),

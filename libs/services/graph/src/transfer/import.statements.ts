@@ -1,3 +1,4 @@
+import { LIMITS } from '@workspace-graph/contracts';
 import { statement } from '@workspace-graph/database';
 import { named } from './staging.statements.js';
 
@@ -313,6 +314,37 @@ export const IMPORT_FILES = statement(
     INSERT INTO outbox.event (id, type, payload)
     SELECT gen_random_uuid(), 'file.changed', jsonb_build_object('node_id', node_id) FROM (SELECT DISTINCT node_id FROM made) m)
   ${counted('made', null)}`,
+);
+
+/** Told in parts that the bus takes. */
+const inParts = (size: number, payload: string, rows: string): string => `
+  INSERT INTO outbox.event (id, type, payload)
+  SELECT gen_random_uuid(), 'graph.changed', ${payload} || '{"action": "run_import"}'
+  FROM (SELECT r.*, (row_number() OVER () - 1) / ${size} AS part FROM (${rows}) r) x GROUP BY x.part`;
+
+/** Tells of the nodes that the document states, has events of, or whose people it names anew. */
+export const TELL_NODES = statement(
+  'import.tell_nodes',
+  inParts(
+    LIMITS.nodesPerEvent,
+    `jsonb_build_object('node_ids', jsonb_agg(x.id))`,
+    `
+    SELECT id FROM pg_temp.import_node UNION SELECT node_id FROM pg_temp.import_event
+    UNION SELECT n.id FROM ${keyed('actor', 'actors')} JOIN graph.node n ON n.owner_id = t.id WHERE NOT t.is_new
+    UNION SELECT r.node_id FROM ${keyed('actor', 'actors')} JOIN graph.responsibility_assignee a ON a.actor_id = t.id
+      JOIN graph.responsibility r ON r.id = a.responsibility_id WHERE NOT t.is_new`,
+  ),
+);
+
+/** Tells of the edges that the document states, to those who see both ends. */
+export const TELL_EDGES = statement(
+  'import.tell_edges',
+  inParts(
+    1_000,
+    `jsonb_build_object('own', 0, 'edges', jsonb_agg(jsonb_build_array(x.source_id, x.target_id)),
+      'node_ids', jsonb_path_query_array(jsonb_agg(jsonb_build_array(x.source_id, x.target_id)), '$[*][*]'))`,
+    'SELECT DISTINCT source_id, target_id FROM pg_temp.import_edge',
+  ),
 );
 
 export const IMPORT_ACCESS_REQUESTS = statement(

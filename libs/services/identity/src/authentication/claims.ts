@@ -2,6 +2,7 @@ import { authenticate, Name, type Scope, scopeIncludes } from '@workspace-graph/
 import {
   changedFields,
   type Database,
+  emitAccessChanged,
   lockAccess,
   runCommand,
   systemContext,
@@ -111,5 +112,5 @@ async function applyGroups(tx: Transaction, { user_id: userId, missing, outdated
     before: { left_groups: outdated },
     after: { joined_groups: missing },
   });
-  tx.emit('access.changed', { node_ids: [] });
+  emitAccessChanged(tx, [], [userId]);
 }

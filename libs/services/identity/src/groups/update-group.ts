@@ -1,5 +1,5 @@
 import { type Group, type ParsedInputOf, ServiceError, updateGroup } from '@workspace-graph/contracts';
-import { changedFields, lockAccess, type Transaction } from '@workspace-graph/database';
+import { changedFields, emitAccessChanged, lockAccess, type Transaction } from '@workspace-graph/database';
 import { groupNotFound } from '../shared/refusals.js';
 import {
   GROUP_BY_ID,
@@ -55,7 +55,12 @@ export async function updateGroupRow(tx: Transaction, input: ParsedInputOf<typeo
   await refuseTaken(tx, { id: before.id, name, claim });
   await tx.execute(UPDATE_GROUP, [before.id, name, claim]);
   const left = claim === before.claim ? [] : await tx.rows<{ user_id: string }>(REMOVE_CLAIMED_MEMBERS, [before.id]);
-  if (left.length > 0) tx.emit('access.changed', { node_ids: [] });
+  if (left.length > 0)
+    emitAccessChanged(
+      tx,
+      [],
+      left.map((row) => row.user_id),
+    );
   tx.audit({
     action: updateGroup.name,
     targetKind: 'group',

@@ -27,7 +27,7 @@ import { fitHandoff, lineOf } from './told.js';
 /** How long an agent has for its handoff. */
 const HANDOFF_MS = 30_000;
 
-type LiveRun = Pick<SessionRow, 'state' | 'origin' | 'owner_id' | 'live_run_id'> & Record<string, unknown>;
+type LiveRun = Pick<SessionRow, 'id' | 'state' | 'origin' | 'owner_id' | 'live_run_id'> & Record<string, unknown>;
 
 /** Passes on to runs what is recorded of them, and records what they say to it. */
 export class DrivenRuns {
@@ -74,7 +74,7 @@ export class DrivenRuns {
 
   /** Ends the turn of a run that the caller may stop; whoever may not is refused by the record. */
   async interrupt(sessionId: string, caller: Caller): Promise<void> {
-    const run = await this.stoppable(sessionId, caller);
+    const run = stoppable(await this.live(sessionId, caller), caller);
     const isThere = run && (await reached(this.runs.interrupt(run)));
     if (isThere === false && run) await this.lose(run);
     if (isThere === null && run) throw new ServiceError('SERVICE_UNAVAILABLE', 'The run cannot be reached.');
@@ -86,9 +86,8 @@ export class DrivenRuns {
     { caller, signal }: CommandContext & { readonly signal: AbortSignal },
   ): Promise<HandOver> {
     const live = await this.live(sessionId, caller);
-    const runId = live?.live_run_id ?? null;
-    const run = await this.stoppable(sessionId, caller);
-    if (!run) return { runId, wasAsked: false, handoff: null, canContinue: false };
+    const run = stoppable(live, caller);
+    if (!run) return { runId: live?.live_run_id ?? null, wasAsked: false, handoff: null, canContinue: false };
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.handoffMs)]);
     const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within).catch(() => SILENT);
     signal.throwIfAborted();
@@ -110,13 +109,6 @@ export class DrivenRuns {
     if (session?.live_run_id && isDriven(session))
       await reached(this.runs.stop({ session_id: session.id, run_id: session.live_run_id }, why));
     return reply;
-  }
-
-  private async stoppable(sessionId: string, caller: Caller): Promise<RunRef | null> {
-    const session = await this.live(sessionId, caller);
-    if (!session?.live_run_id || !isDriven(session)) return null;
-    const isAllowed = isOwner(caller, session) || caller.scope === 'manage';
-    return isAllowed ? { session_id: sessionId, run_id: session.live_run_id } : null;
   }
 
   private live(sessionId: string, caller: Caller): Promise<LiveRun | null> {
@@ -149,4 +141,11 @@ function reached<T>(asked: Promise<T>): Promise<T | null> {
 function follow(context: CommandContext, name: string): CommandContext {
   const callId = `${context.envelope.callId}/${name}`;
   return { ...context, envelope: { ...context.envelope, callId }, operation: { name } };
+}
+
+/** The run of a session, if a runner drives it and the caller may stop it. */
+function stoppable(session: LiveRun | null, caller: Caller): RunRef | null {
+  if (!session?.live_run_id || !isDriven(session)) return null;
+  const isAllowed = isOwner(caller, session) || caller.scope === 'manage';
+  return isAllowed ? { session_id: session.id, run_id: session.live_run_id } : null;
 }

@@ -1,4 +1,5 @@
-import { statement, VISIBLE } from '@workspace-graph/database';
+import { statement } from '@workspace-graph/database';
+import { seenSession } from '../shared/session.statements.js';
 
 /** Name of a user. $1 user. */
 export const USER_NAME = statement(
@@ -10,6 +11,6 @@ export const USER_NAME = statement(
 export const LIVE_RUN = statement(
   'session.live_run',
   `
-  SELECT s.state, s.origin, s.owner_id::text AS owner_id, s.live_run_id::text AS live_run_id FROM session.session s
-  WHERE s.id = $3::uuid AND (s.node_id IS NULL AND s.owner_id = $1::uuid OR EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = s.node_id))`,
+  SELECT s.id::text AS id, s.state, s.origin, s.owner_id::text AS owner_id, s.live_run_id::text AS live_run_id FROM session.session s
+  WHERE s.id = $3::uuid AND ${seenSession('s')}`,
 );

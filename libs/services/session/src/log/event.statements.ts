@@ -1,18 +1,34 @@
-import { statement } from '@workspace-graph/database';
+import { statement, VISIBLE } from '@workspace-graph/database';
 import { seenSession, viewersOf } from '../shared/session.statements.js';
 
 /** A page of a log holds less than this many bytes of payload, but for one that is larger by itself. */
 const PAGE_BYTES = 4 * 1_048_576;
 const LOGS_BYTES = 4 * PAGE_BYTES;
 
+/** Names nodes, of which every reader is told those that they see. */
+const TOLD_BY_SIGHT = 'scope_changed';
+
 const eventJson = (
   e: string,
+  payload: string,
 ): string => `json_build_object('seq', ${e}.seq, 'id', ${e}.id, 'session_id', ${e}.session_id,
-  'run_id', ${e}.run_id, 'at', graph.iso(${e}.at), 'kind', ${e}.kind, 'payload', ${e}.payload)`;
+  'run_id', ${e}.run_id, 'at', graph.iso(${e}.at), 'kind', ${e}.kind, 'payload', ${payload})`;
+
+/** The payload with those of its nodes that `condition` on the node `n` lets through. */
+const seenPayload = (
+  e: string,
+  condition: string,
+): string => `CASE WHEN ${e}.kind <> '${TOLD_BY_SIGHT}' THEN ${e}.payload ELSE
+  jsonb_set(${e}.payload::jsonb, '{node_ids}', coalesce((
+    SELECT jsonb_agg(n.id) FROM jsonb_array_elements_text(${e}.payload::jsonb -> 'node_ids') AS n(id) WHERE ${condition}), '[]'))::json END`;
+/** As the caller sees it. */
+const BY_CALLER = seenPayload('e', `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id::uuid)`);
+/** As anybody may see it. */
+const BY_ANYBODY = seenPayload('e', 'false');
 
 /** Events of `rows`, which come in the order `direction`, up to the size of a page. */
-const pageOf = (rows: string, direction: 'ASC' | 'DESC', bytes = `${PAGE_BYTES}`): string => `
-  coalesce((SELECT json_agg(${eventJson('e')} ORDER BY e.seq) FROM (
+const pageOf = (rows: string, direction: 'ASC' | 'DESC', payload = BY_CALLER, bytes = `${PAGE_BYTES}`): string => `
+  coalesce((SELECT json_agg(${eventJson('e', payload)} ORDER BY e.seq) FROM (
     SELECT r.*, sum(octet_length(r.payload::text)) OVER (ORDER BY r.seq ${direction}) - octet_length(r.payload::text) AS before FROM (${rows}) r
   ) e WHERE e.before < ${bytes}), '[]')`;
 
@@ -42,7 +58,8 @@ export const EVENTS = pageStatement('session.events', FORWARDS);
 export const NEWEST_EVENTS = pageStatement('session.newest_events', FROM_END);
 
 /**
- * The logs of several sessions, which share the bytes of some pages, and who sees each. $1 sessions, $2 after, of each,
+ * The logs of several sessions, which share the bytes of some pages, and who sees each. Changes of the scope name no nodes:
+ * who may know which reads them by `EVENTS`. $1 sessions, $2 after, of each,
  * $3 limit of each, $4 for each the places of its viewers, as JSON, $5 users of the viewers, $6 whether each sees all.
  */
 export const LOGS = statement(
@@ -51,6 +68,7 @@ export const LOGS = statement(
   SELECT json_build_object('logs', coalesce(json_agg(json_build_object('session_id', s.id, 'items', ${pageOf(
     'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > w.after ORDER BY e.seq LIMIT $3::int',
     'ASC',
+    BY_ANYBODY,
     `${LOGS_BYTES} / cardinality($1::uuid[])`,
   )}, 'last_seq', s.last_seq, 'seen_by', ${seenBy('s', 'SELECT v.place::int FROM json_array_elements_text(w.viewers::json) AS v(place)')})), '[]'))::text AS json
   FROM unnest($1::uuid[], $2::int[], $4::text[]) AS w(id, after, viewers) JOIN session.session s ON s.id = w.id`,
@@ -72,10 +90,14 @@ export const OUTPUT = statement(
 export const APPEND = statement(
   'session.append',
   `
-  WITH given AS MATERIALIZED (
+  WITH known AS MATERIALIZED (
+    -- One look into the index for each, also by a plan that was made while the table was small.
+    SELECT g.id, k.seq FROM unnest($3::uuid[]) AS g(id)
+    CROSS JOIN LATERAL (SELECT e.seq FROM session.event e WHERE e.session_id = $1::uuid AND e.id = g.id LIMIT 1) k
+  ), given AS MATERIALIZED (
     SELECT g.id, g.at, g.kind, g.payload, row_number() OVER (ORDER BY g.place) AS place
     FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[]) WITH ORDINALITY AS g(id, at, kind, payload, place)
-    WHERE NOT EXISTS (SELECT FROM session.event e WHERE e.session_id = $1::uuid AND e.id = g.id)
+    WHERE NOT EXISTS (SELECT FROM known k WHERE k.id = g.id)
   ), grown AS (
     -- The time of the last activity is in an index: it is renewed once in a while. Being archived is no activity.
     UPDATE session.session s SET last_seq = s.last_seq + (SELECT count(*)::int FROM given),
@@ -88,7 +110,7 @@ export const APPEND = statement(
     FROM given g, grown w RETURNING id, seq
   )
   SELECT a.id::text AS id, a.seq, true AS is_new FROM added a
-  UNION ALL SELECT e.id::text, e.seq, false FROM session.event e WHERE e.session_id = $1::uuid AND e.id = ANY ($3::uuid[])`,
+  UNION ALL SELECT k.id::text, k.seq, false FROM known k`,
 );
 
 /** $1 session, $2 ids of events, $3 texts, $4 whether each is whole, $5 bytes of all of them. */

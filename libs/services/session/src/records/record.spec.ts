@@ -106,7 +106,7 @@ describe('the ways in which a session can go on', () => {
     const task = await world.task();
     const input = { session_id: task.session.id };
     const info = (caller = world.owner) => world.harness.call(getResumeInfo, input, caller);
-    expect(await info()).toEqual({ modes: [], handoff: null });
+    expect(await info()).toEqual({ modes: [], handoff: null, handoff_file: null });
     world.runs.canContinue = true;
     const long = { title: 'Long', text: 'ž🦊'.repeat(600) };
     world.runs.handoff = long;

@@ -73,7 +73,9 @@ export const RESUME_INFO = statement(
     'modes', CASE WHEN s.state <> 'suspended' OR s.owner_id <> $1::uuid THEN '[]'::json
       WHEN s.can_continue THEN '["conversation","handoff"]'::json ELSE '["handoff"]'::json END,
     'handoff', CASE WHEN s.handoff_at IS NOT NULL THEN json_build_object(
-      'title', s.handoff_title, 'text', s.handoff_text, 'written_by', s.handoff_by, 'at', graph.iso(s.handoff_at)) END)::text AS json
+      'title', s.handoff_title, 'text', s.handoff_text, 'written_by', s.handoff_by, 'at', graph.iso(s.handoff_at)) END,
+    -- Only a device knows of files.
+    'handoff_file', NULL)::text AS json
   FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
 );
 

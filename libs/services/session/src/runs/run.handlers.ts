@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import {
   connectSession,
   endRun,
+  endTerminal,
   type ParsedInputOf,
   type RawJson,
   type ReplyOf,
@@ -11,7 +12,7 @@ import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { LEASE_SECONDS } from './begin-run.js';
 import { connect } from './connect-session.js';
-import { end } from './end-run.js';
+import { end, endInTerminal } from './end-run.js';
 import { RENEW_RUNS } from './run.statements.js';
 
 /** What the holders of runs report. */
@@ -30,6 +31,14 @@ export class RunHandlers {
   @Handles(endRun)
   end(input: ParsedInputOf<typeof endRun>, context: OperationContext): Promise<ReplyOf<typeof endRun>> {
     return runCommand(this.database, context, (tx) => end(tx, input));
+  }
+
+  @Handles(endTerminal)
+  endTerminal(
+    input: ParsedInputOf<typeof endTerminal>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof endTerminal>> {
+    return runCommand(this.database, context, (tx) => endInTerminal(tx, input));
   }
 
   /** A lease is no change of a session: renewed by the next call, it needs no record of this one. */

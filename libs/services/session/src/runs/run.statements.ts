@@ -41,7 +41,7 @@ export const SEED_SCOPE = statement(
   INSERT INTO session.scope (session_id, node_id, access, added_via)
   SELECT $3::uuid, v.id, CASE WHEN v.id = $4::uuid THEN 'write' ELSE 'read' END, 'seed'
   FROM graph.node_and_neighbours($4::uuid) AS a(id) JOIN ${VISIBLE} v ON v.id = a.id
-  ON CONFLICT (session_id, node_id) DO NOTHING`,
+  ON CONFLICT (session_id, node_id) DO UPDATE SET access = 'write' WHERE excluded.access = 'write'`,
 );
 
 /**
@@ -60,6 +60,14 @@ export const RENEW_RUNS = statement(
   )
   SELECT json_build_object('ended', coalesce(json_agg(w.id ORDER BY w.place), '[]'))::text AS json
   FROM asked w WHERE NOT EXISTS (SELECT FROM renewed d WHERE d.id = w.id)`,
+);
+
+/** Sessions of a person whose agent runs in a terminal. $1 user, $2 terminal. */
+export const SESSIONS_IN_TERMINAL = statement(
+  'session.in_terminal',
+  `
+  SELECT s.id::text AS id FROM session.run r JOIN session.session s ON s.live_run_id = r.id
+  WHERE r.terminal_id = $2::text AND r.ended_at IS NULL AND s.owner_id = $1::uuid ORDER BY s.id`,
 );
 
 /** Those who bind the same agent at the same moment take turns. $1 binding. */

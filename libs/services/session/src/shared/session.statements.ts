@@ -23,7 +23,7 @@ const questionsOf = (s: string): string => `
 
 /** How many nodes of the scope the caller sees: it is its owner's, who may see more than others. */
 export const scopeSize = (s: string, condition = 'true'): string => `(
-  SELECT count(*) FROM session.scope c WHERE c.session_id = ${s}.id AND ${condition} AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = c.node_id))`;
+  SELECT count(*) FROM session.scope c WHERE c.session_id = ${s}.id AND c.review IS DISTINCT FROM 'rejected' AND ${condition} AND EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = c.node_id))`;
 
 /** Session of a row of sessions, for a caller who sees it. */
 export const sessionJson = (s: string): string => `(jsonb_build_object(

@@ -5,13 +5,17 @@ import {
   closeSession,
   connectSession,
   endRun,
+  type InputOf,
   interruptSession,
+  type Operation,
+  type OutputOf,
   renameSession,
   resumeSession,
   sendMessage,
   startSession,
   suspendSession,
 } from '@workspace-graph/contracts';
+import type { ScriptedRuns } from '../scripted-runs.js';
 import {
   begun,
   closed,
@@ -24,7 +28,29 @@ import {
   suspended,
   type Told,
 } from './model.js';
-import type { RandomWorld } from './random-world.js';
+
+/** What acts need of the workspace that they happen in. */
+export interface ActWorld {
+  readonly nodes: Readonly<Record<Place, string | null>>;
+  /** The programs of runs. */
+  readonly runs: Pick<ScriptedRuns, 'live'>;
+  /** Which run a report is of. */
+  readonly before: Map<ModelSession, string>;
+  /** The run that was ordered last for a session. */
+  runOf(sessionId: string): string;
+  /** Calls an operation; answers its refusal. */
+  told<Op extends Operation>(
+    operation: Op,
+    input: InputOf<Op>,
+    who: Person,
+    then?: (answer: OutputOf<Op>) => unknown,
+  ): Promise<Told>;
+  sql(text: string, values: readonly unknown[]): Promise<unknown>;
+  /** Makes the round that ends and archives what is due. */
+  sweep(): Promise<unknown>;
+  /** Looks whether the database has what the model says. */
+  expectLike(session: ModelSession): Promise<void>;
+}
 
 /** One random call: its numbers choose among what there is. */
 export interface Draw {
@@ -37,7 +63,7 @@ export interface Draw {
 /** What should be told and become of the session, and what is told. `model` carries out what it expects. */
 export interface Act {
   expect(model: Model, session: ModelSession, draw: Draw): Told;
-  perform(world: RandomWorld, session: ModelSession, draw: Draw): Promise<Told>;
+  perform(world: ActWorld, session: ModelSession, draw: Draw): Promise<Told>;
 }
 
 const CLIENT = { name: 'agent', title: null, version: '1' };
@@ -256,7 +282,7 @@ export function born(model: Model, origin: ModelSession['origin'], { who, place 
 }
 
 /** Starts it, and tells its ids to `session`. */
-export function begin(world: RandomWorld, session: Partial<ModelSession>, { who, place }: Draw): Promise<Told> {
+export function begin(world: ActWorld, session: Partial<ModelSession>, { who, place }: Draw): Promise<Told> {
   const node = world.nodes[place];
   if (session.origin === 'task') {
     const input = { node_id: node ?? '', brief: 'x', runner: 'scripted' };
@@ -286,13 +312,13 @@ function reporting(event: () => { kind: string; payload: object }): Act {
   };
 }
 
-function report(world: RandomWorld, session: ModelSession, { who }: Draw, event: object): Promise<Told> {
+function report(world: ActWorld, session: ModelSession, { who }: Draw, event: object): Promise<Told> {
   const events = [{ id: randomUUID(), ...event }] as never;
   const input = { session_id: session.id, run_id: world.before.get(session) ?? '', events };
   return world.told(appendSessionEvents, input, who);
 }
 
 /** The run that a report or an end is of, chosen before the model goes on. */
-export function chooseRun(world: RandomWorld, session: ModelSession, draw: Draw): void {
+export function chooseRun(world: ActWorld, session: ModelSession, draw: Draw): void {
   world.before.set(session, runOf(session, draw));
 }

@@ -12,11 +12,12 @@ import {
 import { SessionSweeps } from '../../sweeps/session-sweeps.js';
 import type { ScriptedRuns } from '../scripted-runs.js';
 import { SessionWorld } from '../session.fixture.js';
+import type { ActWorld } from './acts.js';
 import { isOpen, type Model, type ModelSession, PEOPLE, type Person, type Place, type Told, waits } from './model.js';
+import { expectStored } from './stored.js';
 
 /** The real sessions, called as the people of the model. */
-export class RandomWorld implements AsyncDisposable {
-  /** Which run a report is of. */
+export class RandomWorld implements ActWorld, AsyncDisposable {
   readonly before = new Map<ModelSession, string>();
 
   private constructor(
@@ -38,7 +39,6 @@ export class RandomWorld implements AsyncDisposable {
     return this.world.runs;
   }
 
-  /** The run that was ordered last for a session. */
   runOf(sessionId: string): string {
     return this.runs.orders.findLast(({ session_id }) => session_id === sessionId)?.run_id ?? '';
   }
@@ -64,7 +64,6 @@ export class RandomWorld implements AsyncDisposable {
     );
   }
 
-  /** Calls an operation; answers its refusal. */
   async told<Op extends Operation>(
     operation: Op,
     input: InputOf<Op>,
@@ -80,18 +79,8 @@ export class RandomWorld implements AsyncDisposable {
     }
   }
 
-  /** One session as the database has it, in the words of the model. */
-  async expectLike(session: ModelSession): Promise<void> {
-    const [row] = await this.world.sql(
-      `SELECT s.state, s.live_run_id AS run, s.can_continue AS "canContinue", s.last_seq AS length, s.waiting_since IS NOT NULL AS waits,
-         (SELECT count(*)::int FROM session.run r WHERE r.session_id = s.id AND r.ended_at IS NULL) AS "liveRuns",
-         ARRAY(SELECT e.kind FROM session.event e WHERE e.session_id = s.id ORDER BY e.seq) AS log
-       FROM session.session s WHERE s.id = $1`,
-      [session.id],
-    );
-    const { state, run, canContinue, log } = session;
-    const liveRuns = run === null ? 0 : 1;
-    expect(row).toEqual({ state, run, canContinue, length: log.length, waits: waits(session), liveRuns, log });
+  expectLike(session: ModelSession): Promise<void> {
+    return expectStored((text, values) => this.world.sql(text, values), session);
   }
 
   /** What everybody is shown of every session, by itself and in lists. */

@@ -1,0 +1,75 @@
+import { statement, VISIBLE } from '@workspace-graph/database';
+import { nodeRef } from '../shared/projections.js';
+
+/** A session that the caller sees. $1 user, $2 sees all, $3 session. */
+export const SEEN_SESSION = statement(
+  'undo.session',
+  `SELECT s.node_id::text AS node_id, s.is_own FROM session.seen_session($1::uuid, $2::boolean, $3::uuid) s`,
+);
+
+const visible = (id: string): string => `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = ${id})`;
+
+/**
+ * The last changes of a session to what the caller sees, the last one first. $1 user, $2 sees all, $3 session, $4 first seq
+ * or null, $5 most.
+ */
+export const CHANGES = statement(
+  'undo.changes',
+  `
+  SELECT graph.iso(a.at) AS at, a.session_seq AS seq, a.action, a.target_kind, a.target_id::text AS target_id, a.before, a.after,
+    (SELECT ${nodeRef('v')} FROM ${VISIBLE} v WHERE v.id = p.node_id) AS node
+  FROM audit.trail a
+  CROSS JOIN LATERAL (
+    SELECT CASE a.target_kind
+        WHEN 'node' THEN a.target_id
+        WHEN 'event' THEN (SELECT e.node_id FROM graph.event e WHERE e.id = a.target_id)
+        WHEN 'file' THEN (SELECT f FROM file.nodes_of(a.target_id) f)
+        WHEN 'edge' THEN (coalesce(a.after, a.before) ->> 'source_id')::uuid
+        ELSE (coalesce(a.after, a.before) ->> 'node_id')::uuid END AS node_id,
+      CASE a.target_kind WHEN 'edge' THEN (coalesce(a.after, a.before) ->> 'target_id')::uuid END AS other_id
+  ) p
+  WHERE a.session_id = $3::uuid AND a.target_id IS NOT NULL AND ($4::int IS NULL OR a.session_seq >= $4::int)
+    AND (a.target_kind = 'actor' OR ${visible('p.node_id')}) AND (p.other_id IS NULL OR ${visible('p.other_id')})
+  ORDER BY a.at DESC, a.id DESC LIMIT $5::int`,
+);
+
+const otherwise = (id: string, more = ''): string =>
+  `NOT EXISTS (SELECT FROM audit.trail t WHERE t.target_id = ${id} AND t.session_id = $4::uuid ${more})`;
+
+/**
+ * Whether anything that the caller sees and that the session did not do rests on a node that it made. $1 user, $2 sees all,
+ * $3 node, $4 session.
+ */
+export const BUILT_ON = statement(
+  'undo.built_on',
+  `
+  SELECT EXISTS (SELECT FROM audit.trail t WHERE t.target_id = $3::uuid AND t.session_id IS DISTINCT FROM $4::uuid)
+    OR EXISTS (SELECT FROM graph.event e WHERE e.node_id = $3::uuid AND ${otherwise('e.id')})
+    OR EXISTS (SELECT FROM graph.responsibility r WHERE r.node_id = $3::uuid AND ${otherwise('r.id')})
+    OR EXISTS (SELECT FROM graph.link l WHERE l.node_id = $3::uuid AND ${otherwise('l.id')})
+    OR EXISTS (SELECT FROM file.node_file($3::uuid))
+    -- What belongs to it from its making on has no line of its own for the edge.
+    OR EXISTS (SELECT FROM graph.edge e WHERE e.source_id = $3::uuid AND e.relation <> 'belongs_to' AND ${otherwise('e.id')} AND ${visible('e.target_id')})
+    OR EXISTS (SELECT FROM graph.edge e WHERE e.target_id = $3::uuid AND ${otherwise('e.id')} AND ${otherwise('e.source_id', `AND t.action = 'create_node'`)}
+      AND ${visible('e.source_id')})
+    AS is_so`,
+);
+
+/** $1 edge. */
+export const EDGE = statement('undo.edge', `SELECT e.relation FROM graph.edge e WHERE e.id = $1::uuid`);
+
+/** An event gets a former status. $1 event, $2 status. */
+export const REOPEN_EVENT = statement(
+  'undo.reopen_event',
+  `
+  UPDATE graph.event SET status = $2::text, resolution = CASE WHEN $2::text = 'resolved' THEN resolution END,
+    resolved_by = CASE WHEN $2::text = 'resolved' THEN resolved_by END, resolved_at = CASE WHEN $2::text = 'resolved' THEN resolved_at END,
+    version = version + 1
+  WHERE id = $1::uuid`,
+);
+
+/** An event stands in the place of no other any more. $1 event. */
+export const WITHDRAW_SUCCESSOR = statement(
+  'undo.withdraw_successor',
+  `UPDATE graph.event SET status = 'archived', supersedes_id = NULL, version = version + 1 WHERE id = $1::uuid`,
+);
