@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Bus } from '@workspace-graph/bus';
-import type { Logger } from '@workspace-graph/platform';
+import { type Logger, OperationRegistry } from '@workspace-graph/platform';
 import { FileContents } from './content/file-contents.js';
 import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
 import { AdoptHandlers } from './files/adopt.handlers.js';
@@ -13,6 +13,7 @@ import { RenameHandlers } from './files/rename.handlers.js';
 import { WriteHandlers } from './files/write.handlers.js';
 import { NodeLocks } from './locks/node-locks.js';
 import { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
+import { HandoffFiles } from './mirrors/handoff-files.js';
 import { MirrorHandlers } from './mirrors/mirror.handlers.js';
 import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
 import { MirrorPlaceHandlers } from './mirrors/mirror-place.handlers.js';
@@ -72,11 +73,16 @@ export class DeviceModule implements OnApplicationShutdown {
         ...FILE_PROVIDERS,
         ...WATCHER_PROVIDERS,
       ],
-      exports: [DEVICE_PARTS, MirrorConfigs, FileContents, FileChanges, Projections],
+      exports: [DEVICE_PARTS, HandoffFiles, MirrorConfigs, FileContents, FileChanges, Projections],
     };
   }
 
-  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    registry: OperationRegistry,
+  ) {
+    registry.find('trash', (id) => parts.store.trashEntry(id)?.nodeId ?? null);
+  }
 
   /** After everything that works with the registry has stopped, in `beforeApplicationShutdown` at the latest. */
   onApplicationShutdown(): void {

@@ -15,6 +15,7 @@ import {
   type DeviceIdentity,
   type DeviceParts,
   type DeviceSettings,
+  HandoffFiles,
   MirrorConfigs,
   Projections,
   withLocalPaths,
@@ -126,8 +127,10 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
   shutdown.add('bus', 'bus', () => bus.close());
   const settings = edgeSettings(config);
   let deviceParts: DeviceParts | null = null;
+  let handoffs: HandoffFiles | null = null;
   const surfaceBus = withLocalPaths(bus, {
     folderOfNode: async (...asked) => (await deviceParts?.localPaths.folderOfNode(...asked)) ?? null,
+    handoffFile: async (...asked) => (await handoffs?.tell(...asked)) ?? null,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     LocalWorkspaceModule.forRoot({
@@ -141,6 +144,7 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
   );
   serveSockets(app);
   deviceParts = app.get<DeviceParts>(DEVICE_PARTS);
+  handoffs = app.get(HandoffFiles);
   const projections = app.get(Projections);
   app.get(McpService).onSessionEnded((sessionKey) => void projections.endSession(sessionKey));
   shutdown.add('drain', 'http and services', () => app.close());

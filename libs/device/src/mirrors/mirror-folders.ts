@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { findPlaces, type NodePlace, ServiceError } from '@workspace-graph/contracts';
+import { type NodePlace, ServiceError } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { Asker } from '../records/file-service.js';
 import { mayNest, overlap, type PlacedFolder, pathRefused, realFolder, refuseReserved } from './folder-rules.js';
@@ -58,13 +58,12 @@ export class MirrorFolders {
   private async refuseTaken(claim: FolderClaim): Promise<void> {
     const others = this.overlapping(claim);
     if (others.length === 0) return;
-    const { places } = await this.parts.service.call(
-      findPlaces,
-      { node_ids: others.map(({ nodeId }) => nodeId) },
+    const places = await this.parts.service.places(
+      others.map(({ nodeId }) => nodeId),
       null,
     );
     for (const { nodeId, path } of others) {
-      const place = places.find((each) => each.node_id === nodeId);
+      const place = places.get(nodeId);
       // Its node is gone. No lock: whoever holds that of the other node may wait for this decision.
       if (!place) this.dropStale(nodeId);
       else if (!mayNest(claim, { place, path }, this.parts.settings.root)) throw otherMirror({ place, path });

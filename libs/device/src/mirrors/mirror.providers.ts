@@ -3,6 +3,7 @@ import { FolderTexts } from './client-config/folder-texts.js';
 import { MirrorConfigs } from './client-config/mirror-configs.js';
 import { ScopeFiles } from './client-config/scope-files.js';
 import { ScopeFollower } from './client-config/scope-follower.js';
+import { HandoffFiles } from './handoff-files.js';
 import { MirrorFolders } from './mirror-folders.js';
 import { Mirrors } from './mirrors.js';
 import { MoveMirror } from './move-mirror.js';
@@ -14,6 +15,7 @@ export const MIRROR_PROVIDERS = [
   ScopeFiles,
   ScopeFollower,
   AgentConfigs,
+  HandoffFiles,
   MirrorConfigs,
   MoveMirror,
 ];

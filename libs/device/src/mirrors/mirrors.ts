@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { findPlaces, LIMITS, type NodePlace, SECTIONS } from '@workspace-graph/contracts';
+import { type NodePlace, SECTIONS } from '@workspace-graph/contracts';
 import { pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type Asker, noMirror } from '../records/file-service.js';
@@ -172,15 +172,11 @@ export class Mirrors implements BeforeApplicationShutdown {
     await Promise.all(this.background.values());
   }
 
-  private async placesOf(rows: readonly MirrorRow[], asker: Asker): Promise<Map<string, NodePlace>> {
-    const ids = rows.map(({ nodeId }) => nodeId);
-    const found = new Map<string, NodePlace>();
-    for (let start = 0; start < ids.length; start += LIMITS.filesPerChange) {
-      const node_ids = ids.slice(start, start + LIMITS.filesPerChange);
-      const { places } = await this.parts.service.call(findPlaces, { node_ids }, asker);
-      for (const place of places) found.set(place.node_id, place);
-    }
-    return found;
+  private placesOf(rows: readonly MirrorRow[], asker: Asker): Promise<Map<string, NodePlace>> {
+    return this.parts.service.places(
+      rows.map(({ nodeId }) => nodeId),
+      asker,
+    );
   }
 
   private async removeStale(nodeId: string): Promise<void> {

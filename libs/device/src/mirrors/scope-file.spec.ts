@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Caller, createMirror } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
-import { isOwnScope } from './scope-file.js';
+import { isOwnText } from './marked-text.js';
 
 const AT = '2026-05-04T10:00:00.000Z';
 
@@ -143,7 +143,7 @@ describe('SVC_SCOPE.md', () => {
     expect(headings.every((line) => /^##? (\\#|Where|Desc|Goal|Resp|Recent)/.test(line))).toBe(true);
     expect(text).toContain('The rest is omitted');
     expect(text.indexOf('-->')).toBe(text.lastIndexOf('-->'));
-    expect(isOwnScope(text)).toBe(true);
+    expect(isOwnText(text)).toBe(true);
   });
 
   it('is never written anew for somebody who may see more than the one it was made for', async () => {

@@ -6,7 +6,6 @@ import {
   type Responsibility,
 } from '@workspace-graph/contracts';
 import type { z } from 'zod';
-import { hashOf } from './client-config/owned-text.js';
 
 /** What agents that start in the folder of a node read first. */
 export const SCOPE_FILE = 'SVC_SCOPE.md';
@@ -14,27 +13,15 @@ export const SCOPE_FILE = 'SVC_SCOPE.md';
 export const HANDOFF_FILE = 'HANDOFF.md';
 
 const MAX_BYTES = 32 * 1024;
-/** Of the line that `withMark` adds. */
+/** Of the line that `withMark` adds; see marked-text.ts. */
 const MARK_BYTES = 128;
 const TEXT_CHARACTERS = 4_000;
 const LINE_CHARACTERS = 300;
 const ITEMS = 40;
 const EVENTS = 10;
-const MARK = /^<!-- Written by Workspace Graph, and kept up to date as long as it is unchanged \(([0-9a-f]+)\)\. -->\n/;
 
 type ScopeContext = z.infer<typeof Context>;
 type ScopeNode = ScopeContext['node'];
-
-/** The file with the line that tells that it is ours. */
-export function withMark(text: string): string {
-  return `<!-- Written by Workspace Graph, and kept up to date as long as it is unchanged (${hashOf(text)}). -->\n${text}`;
-}
-
-/** Whether a file is ours and nobody changed it. */
-export function isOwnScope(text: string): boolean {
-  const mark = MARK.exec(text);
-  return mark !== null && mark[1] === hashOf(text.slice(mark[0].length));
-}
 
 /** The file while the one for whom it was made does not see the node. Who sees it may take its place. */
 export const NOTHING_TO_TELL =

@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { type Envelope, findPlaces, LIMITS, type NodePlace } from '@workspace-graph/contracts';
+import { type Envelope, type NodePlace } from '@workspace-graph/contracts';
 import { isOfUnseenOrganization, pathKey, SHARED_FOLDER } from '@workspace-graph/domain';
 import type { DevicePrincipal } from '../records/device-principal.js';
 import type { FileService } from '../records/file-service.js';
@@ -9,7 +9,7 @@ interface LocalPathsParts {
   readonly settings: { readonly root: string };
   readonly principal: Pick<DevicePrincipal, 'isOf'>;
   readonly store: Pick<DeviceStore, 'mirror'>;
-  readonly service: Pick<FileService, 'call'>;
+  readonly service: Pick<FileService, 'places'>;
 }
 
 /** The folder of a node as it may be told; null without a mirror, and where it may not. */
@@ -49,19 +49,15 @@ export class LocalPaths {
     if (row === null || !this.areShownTo(asker)) return null;
     // Who manages sees every organization.
     if (asker.caller?.scope === 'manage') return row.path;
-    const { places } = await this.parts.service.call(findPlaces, { node_ids: [nodeId] }, asker);
-    const [place] = places;
+    const place = (await this.parts.service.places([nodeId], asker)).get(nodeId);
     return place ? this.folderOf(place, asker) : null;
   }
 
   private async hiddenKeys(places: readonly NodePlace[]): Promise<ReadonlyMap<string, string>> {
     const ids = [...new Set(places.map(({ node_id }) => node_id))];
     const keys = new Map<string, string>();
-    for (let start = 0; start < ids.length; start += LIMITS.filesPerChange) {
-      const node_ids = ids.slice(start, start + LIMITS.filesPerChange);
-      const answer = await this.parts.service.call(findPlaces, { node_ids }, null);
-      for (const { node_id, organization_sync_key: key } of answer.places) if (key !== null) keys.set(node_id, key);
-    }
+    const found = await this.parts.service.places(ids, null);
+    for (const { node_id, organization_sync_key: key } of found.values()) if (key !== null) keys.set(node_id, key);
     return keys;
   }
 

@@ -7,7 +7,10 @@ import { withLocalPaths } from './with-local-paths.js';
 const PATH = '/home/a "quoted" $& path/größe';
 const mirrored = newId();
 const other = newId();
-const paths = { folderOfNode: async (nodeId: string) => (nodeId === mirrored ? PATH : null) };
+const paths = {
+  folderOfNode: async (nodeId: string) => (nodeId === mirrored ? PATH : null),
+  handoffFile: async () => null,
+};
 const envelope: Envelope = {
   callId: randomUUID(),
   requestId: randomUUID(),

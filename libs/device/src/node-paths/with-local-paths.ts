@@ -3,19 +3,22 @@ import {
   type Envelope,
   getContext,
   getNode,
+  getResumeInfo,
   type InputOf,
   type Operation,
+  type OutputOf,
   RawJson,
   type ReplyOf,
 } from '@workspace-graph/contracts';
+import type { HandoffFiles } from '../mirrors/handoff-files.js';
 import type { LocalPaths } from './local-paths.js';
 
 /** Of a path, in which names of people's own making stand between slashes. */
 const CHARACTERS_OF_A_TOKEN = 3;
 
 /**
- * The bus as the surfaces of a device see it: nodes that are read tell the folder of their mirror here. Every other
- * operation passes through untouched. No answer names a node that is gone.
+ * The bus as the surfaces of a device see it: nodes that are read tell the folder of their mirror here, and sessions that
+ * can go on the file of their handoff. Every other operation passes through untouched. No answer names a node that is gone.
  */
 export function withLocalPaths(bus: Bus, paths: Paths): Bus {
   const call = async <Op extends Operation>(
@@ -28,6 +31,8 @@ export function withLocalPaths(bus: Bus, paths: Paths): Bus {
     if (operation.name === getNode.name) return (await nodeWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
     if (operation.name === getContext.name)
       return (await contextWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
+    if (operation.name === getResumeInfo.name)
+      return (await withHandoffFile(reply, { input, envelope, paths })) as ReplyOf<Op>;
     return reply;
   };
   return {
@@ -43,7 +48,9 @@ export function withLocalPaths(bus: Bus, paths: Paths): Bus {
   };
 }
 
-type Paths = Pick<LocalPaths, 'folderOfNode'>;
+interface Paths extends Pick<LocalPaths, 'folderOfNode'> {
+  readonly handoffFile: HandoffFiles['tell'];
+}
 
 interface Asked {
   readonly input: unknown;
@@ -57,9 +64,15 @@ async function nodeWithPath(reply: unknown, { input, envelope, paths }: Asked): 
 }
 
 async function contextWithPath(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
-  const asked = asRecord(input)['node_id'] ?? envelope.caller?.home_node_id;
+  const asked = asRecord(input)['node_id'] ?? asRecord(parsed(reply)['node'])['id'];
   const path = await pathOf(asked, envelope, paths);
   return path === null ? reply : withPath(reply, path);
+}
+
+async function withHandoffFile(reply: unknown, { input, envelope, paths }: Asked): Promise<unknown> {
+  const info = parsed(reply) as OutputOf<typeof getResumeInfo>;
+  const sessionId = String(asRecord(input)['session_id']);
+  return { ...info, handoff_file: await paths.handoffFile(sessionId, info.handoff, envelope) };
 }
 
 function withPath(reply: unknown, path: string): unknown {

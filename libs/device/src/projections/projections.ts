@@ -7,7 +7,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { type Envelope, findPlaces, LIMITS, ServiceError } from '@workspace-graph/contracts';
+import { type Envelope, ServiceError } from '@workspace-graph/contracts';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { locate } from '../paths/index.js';
 import { callerOf } from '../records/file-service.js';
@@ -72,6 +72,9 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
     const changes = await bus.subscribe(['graph.changed'], ({ payload: { node_ids } }) =>
       this.lookAgain(({ nodes }) => node_ids.length === 0 || node_ids.some((nodeId) => nodes.has(nodeId))),
     );
+    const scopes = await bus.subscribe(['session.changed'], ({ payload: { session_id } }) =>
+      this.lookAgain(({ asker }) => asker.caller?.session_id === session_id),
+    );
     const credentials = await bus.subscribe(['credential.ended'], ({ payload: { user_id, credential_id } }) =>
       this.clearWhere(({ asker }) => {
         const { caller } = asker;
@@ -85,6 +88,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
     this.stops.push(
       () => accesses.stop(),
       () => changes.stop(),
+      () => scopes.stop(),
       () => credentials.stop(),
       endStatus,
       () => clearInterval(timer),
@@ -150,7 +154,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
     nodes.set(nodeId, { marks: new Map(), pending, thin: false, filling: false });
   }
 
-  /** Takes away nodes that the caller may no longer see. Where that cannot be told, all of them. */
+  /** Takes away nodes that the caller may no longer see, or whose scope has lost them. Where that cannot be told, all of them. */
   private async withdraw(projection: Projection): Promise<void> {
     const seen = await this.seenOf(projection).catch((error: unknown) => {
       if (error instanceof ServiceError) return new Set<string>();
@@ -160,14 +164,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private async seenOf({ asker, nodes }: Projection): Promise<ReadonlySet<string>> {
-    const ids = [...nodes.keys()];
-    const seen = new Set<string>();
-    for (let start = 0; start < ids.length; start += LIMITS.filesPerChange) {
-      const node_ids = ids.slice(start, start + LIMITS.filesPerChange);
-      const { places } = await this.parts.service.call(findPlaces, { node_ids }, asker);
-      for (const { node_id } of places) seen.add(node_id);
-    }
-    return seen;
+    return new Set((await this.parts.service.places([...nodes.keys()], asker, true)).keys());
   }
 
   private async drop({ folder, nodes }: Projection, nodeId: string): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type Envelope,
   findPlaces,
   type InputOf,
+  LIMITS,
   type NodePlace,
   type Operation,
   type OutputOf,
@@ -45,10 +46,20 @@ export class FileService {
    * @throws ServiceError NODE_NOT_FOUND, absent and hidden alike
    */
   async place(nodeId: string, asker: Asker): Promise<NodePlace> {
-    const { places } = await this.call(findPlaces, { node_ids: [nodeId] }, asker);
-    const [place] = places;
+    const place = (await this.places([nodeId], asker)).get(nodeId);
     if (!place) throw nodeNotFound(nodeId);
     return place;
+  }
+
+  /** Those of the nodes that the asker sees, by their ids; with `held`, those of them that its session holds. */
+  async places(nodeIds: readonly string[], asker: Asker, held = false): Promise<Map<string, NodePlace>> {
+    const found = new Map<string, NodePlace>();
+    for (let start = 0; start < nodeIds.length; start += LIMITS.filesPerChange) {
+      const node_ids = nodeIds.slice(start, start + LIMITS.filesPerChange);
+      const { places } = await this.call(findPlaces, { node_ids, held }, asker);
+      for (const place of places) found.set(place.node_id, place);
+    }
+    return found;
   }
 
   /**

@@ -3,7 +3,6 @@ import {
   type Envelope,
   type FileHit,
   findFiles,
-  findPlaces,
   LIMITS,
   type OutputOf,
   type ParsedInputOf,
@@ -124,11 +123,7 @@ class VisibleNodes {
     const asked = [...new Set(items.map(({ nodeId }) => nodeId))].filter((nodeId) => !this.known.has(nodeId));
     const here = asked.filter((nodeId) => this.parts.store.mirror(nodeId) !== null);
     for (const nodeId of asked) this.known.set(nodeId, false);
-    for (let start = 0; start < here.length; start += LIMITS.filesPerChange) {
-      const node_ids = here.slice(start, start + LIMITS.filesPerChange);
-      const { places } = await this.parts.service.call(findPlaces, { node_ids }, this.envelope);
-      for (const { node_id } of places) this.known.set(node_id, true);
-    }
+    for (const nodeId of (await this.parts.service.places(here, this.envelope)).keys()) this.known.set(nodeId, true);
     return items.filter(({ nodeId }) => this.known.get(nodeId));
   }
 }

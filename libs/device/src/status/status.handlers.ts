@@ -35,12 +35,19 @@ export class StatusHandlers {
     return buckets.answer();
   }
 
-  /** Mirrors of nodes that the caller sees, by name; of one node when it is named. */
+  /** Mirrors of nodes that the caller sees and whose session holds them, by name; of one node when it is named. */
   private async placed(nodeId: string | undefined, asker: OperationContext['envelope']): Promise<PlacedMirror[]> {
-    if (nodeId === undefined) return this.mirrors.placed(asker);
+    if (nodeId === undefined) return this.held(await this.mirrors.placed(asker), asker);
     const place = await this.parts.service.place(nodeId, asker);
     const row = this.mirrors.of(nodeId);
     return row ? [{ row, place }] : [];
+  }
+
+  private async held(placed: PlacedMirror[], asker: OperationContext['envelope']): Promise<PlacedMirror[]> {
+    if (!asker.caller?.session_id) return placed;
+    const ids = placed.map(({ row }) => row.nodeId);
+    const held = await this.parts.service.places(ids, asker, true);
+    return placed.filter(({ row }) => held.has(row.nodeId));
   }
 }
 

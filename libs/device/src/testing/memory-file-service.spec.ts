@@ -29,14 +29,10 @@ fileServiceConformance('the records in memory', async () => {
         ...(isOpen ? {} : { seenBy: idsOf([...readers, ...writers]), writtenBy: idsOf(writers) }),
       });
     },
-    join: async (nodeId, otherId) => {
-      for (const [from, to] of [
-        [nodeId, otherId],
-        [otherId, nodeId],
-      ] as const) {
-        const node = records.nodes.get(from);
-        if (node) records.nodes.set(from, { ...node, neighbours: new Set([...(node.neighbours ?? []), to]) });
-      }
+    session: async (caller, nodeIds) => {
+      const session_id = newId();
+      records.sessions.set(session_id, new Set(nodeIds));
+      return { ...caller, via: 'mcp', session_id };
     },
     call: async (operation, input, caller) => operation.output.parse(await dispatch(operation, input, caller)) as never,
     refusal: async (operation, input, code, caller) => {

@@ -30,13 +30,13 @@ interface FakeNode extends Omit<NodePlace, 'level'> {
   readonly organizationSeenBy?: ReadonlySet<string>;
   /** Users who may write on it; undefined for everybody who sees it. */
   readonly writtenBy?: ReadonlySet<string>;
-  /** Nodes that an edge joins it to. */
-  readonly neighbours?: ReadonlySet<string>;
 }
 
 /** Operations of the file service over maps: quick, and it can be told to fail. The real one is held to the same specs. */
 export class MemoryFileService {
   readonly nodes = new Map<string, FakeNode>();
+  /** Nodes that sessions hold, by the sessions' ids. */
+  readonly sessions = new Map<string, ReadonlySet<string>>();
   readonly records = new Map<string, FileRecord>();
   readonly intents = new Map<string, FileIntent>();
   /** Devices that noted intents, by the intents' ids. */
@@ -101,7 +101,9 @@ export class MemoryFileService {
     switch (operation.name) {
       case findPlaces.name:
         return {
-          places: (input as ParsedInputOf<typeof findPlaces>).node_ids.flatMap((id) => this.placeOf(id, caller) ?? []),
+          places: this.heldOnly(input as ParsedInputOf<typeof findPlaces>, caller).flatMap(
+            (id) => this.placeOf(id, caller) ?? [],
+          ),
         };
       case findFiles.name:
         return { files: this.find(input as ParsedInputOf<typeof findFiles>, caller) };
@@ -138,7 +140,7 @@ export class MemoryFileService {
   placeOf(nodeId: string, caller: Caller | null): NodePlace | null {
     const node = this.nodes.get(nodeId);
     if (!node) return null;
-    const { seenBy, organizationSeenBy, writtenBy, neighbours, ...place } = node;
+    const { seenBy, organizationSeenBy, writtenBy, ...place } = node;
     const all = caller === null || caller.scope === 'manage';
     if (!all && seenBy && !seenBy.has(caller.user_id)) return null;
     const seesOrganization = all || (organizationSeenBy?.has(caller.user_id) ?? true);
@@ -187,10 +189,10 @@ export class MemoryFileService {
   }
 
   private list(
-    { node_id, scope, status, limit, cursor }: ParsedInputOf<typeof queryFiles>,
+    { node_id, status, limit, cursor }: ParsedInputOf<typeof queryFiles>,
     caller: Caller | null,
   ): { items: PlacedFile[]; next_cursor: string | null } {
-    const nodes = this.listedNodes(node_id, scope, caller);
+    const nodes = node_id === undefined ? this.heldBy(caller) : new Set([this.mustSee(node_id, caller).node_id]);
     const section = status === 'output' ? 'outputs' : status;
     const records = [...this.records.values()]
       .filter((record) => nodes?.has(record.node_id) ?? true)
@@ -206,19 +208,14 @@ export class MemoryFileService {
     };
   }
 
-  /** The nodes whose files are listed; null for all of them. */
-  private listedNodes(
-    nodeId: string | undefined,
-    scope: 'session' | 'global' | undefined,
-    caller: Caller | null,
-  ): ReadonlySet<string> | null {
-    if (nodeId !== undefined) return new Set([this.mustSee(nodeId, caller).node_id]);
-    const home = caller?.home_node_id;
-    if (scope === 'session' && home == null)
-      throw validationFailed([{ path: 'scope', message: 'this connection has no home node; use the scope global' }]);
-    if (scope === 'global' || home == null) return null;
-    this.mustSee(home, caller);
-    return new Set([home, ...(this.nodes.get(home)?.neighbours ?? [])]);
+  /** What the session of the caller holds; null without one. */
+  private heldBy(caller: Caller | null): ReadonlySet<string> | null {
+    return caller?.session_id ? (this.sessions.get(caller.session_id) ?? new Set()) : null;
+  }
+
+  private heldOnly({ node_ids, held }: ParsedInputOf<typeof findPlaces>, caller: Caller | null): readonly string[] {
+    const nodes = held ? this.heldBy(caller) : null;
+    return node_ids.filter((id) => nodes?.has(id) ?? true);
   }
 
   private apply(

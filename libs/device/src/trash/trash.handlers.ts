@@ -1,7 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
   type Envelope,
-  findPlaces,
   LIMITS,
   listTrash,
   type NodePlace,
@@ -38,7 +37,8 @@ export class TrashHandlers {
     { envelope }: OperationContext,
   ): Promise<ReplyOf<typeof listTrash>> {
     if (node_id !== undefined) await this.parts.service.place(node_id, envelope);
-    const places = await this.visible(node_id === undefined ? this.parts.store.trashNodes() : [node_id], envelope);
+    const nodes = node_id === undefined ? this.parts.store.trashNodes() : [node_id];
+    const places = await this.parts.service.places(nodes, envelope, true);
     const items: TrashEntry[] = [];
     let before = cursor;
     for (let isLast = false; items.length <= limit && !isLast; ) {
@@ -64,7 +64,8 @@ export class TrashHandlers {
     { envelope, operation }: OperationContext,
   ): Promise<ReplyOf<typeof restoreTrash>> {
     const entry = this.parts.store.trashEntry(trash_id);
-    if (!entry || !(await this.visible([entry.nodeId], envelope)).has(entry.nodeId)) throw notInTrash(trash_id);
+    if (!entry || !(await this.parts.service.places([entry.nodeId], envelope)).has(entry.nodeId))
+      throw notInTrash(trash_id);
     const row = await this.folders.writable(entry.nodeId, envelope);
     const target = path === undefined ? entry.path : checkedPath(path, 'path', { portable: true }).path;
     const fileId = await this.parts.locks.run([entry.nodeId], () =>
@@ -119,16 +120,6 @@ export class TrashHandlers {
     const mirror = this.parts.store.mirror(nodeId);
     if (!file || !mirror || file.nodeId !== nodeId) return null;
     return file.isDeleted || !(await locate(mirror.path, file.path)).exists ? file : null;
-  }
-
-  private async visible(nodeIds: readonly string[], envelope: Envelope): Promise<Map<string, NodePlace>> {
-    const found = new Map<string, NodePlace>();
-    for (let start = 0; start < nodeIds.length; start += LIMITS.filesPerChange) {
-      const node_ids = nodeIds.slice(start, start + LIMITS.filesPerChange);
-      const { places } = await this.parts.service.call(findPlaces, { node_ids }, envelope);
-      for (const place of places) found.set(place.node_id, place);
-    }
-    return found;
   }
 
   private answerOf(row: TrashRow, { node_id, type, name }: NodePlace): TrashEntry {

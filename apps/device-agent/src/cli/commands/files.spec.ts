@@ -49,7 +49,7 @@ describe('files on the command line', () => {
     const listed = await workspace.svc('files', 'list', '--limit', '2');
     expect(listed.stdout).toContain('wip/a.md');
     expect(listed.stdout).toContain('There are more');
-    expect(asked()).toEqual(['GET /files?scope=global&limit=2', 'GET /files?scope=global&cursor=more&limit=1']);
+    expect(asked()).toEqual(['GET /files?limit=2', 'GET /files?cursor=more&limit=1']);
   });
 
   it('are read byte for byte, to standard output or into a file that is whole or not there', async () => {

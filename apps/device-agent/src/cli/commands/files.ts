@@ -102,7 +102,7 @@ async function filesOf(
   let cursor: string | undefined;
   do {
     const page = await client.call(listFiles, {
-      ...(nodeId === undefined ? { scope: 'global' } : { node_id: nodeId }),
+      ...(nodeId === undefined ? {} : { node_id: nodeId }),
       ...(status === undefined ? {} : { status }),
       ...(cursor === undefined ? {} : { cursor }),
       limit: Math.min(limit - items.length, LIMITS.filesMax),

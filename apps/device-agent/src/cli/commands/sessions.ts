@@ -21,6 +21,8 @@ import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
 import { connect } from '../workspace-client.js';
 import { exportCommand, followCommand } from './session-log.js';
+import { scopeCommand } from './session-scope.js';
+import { undoCommand } from './session-undo.js';
 
 interface ListOptions {
   node?: string;
@@ -34,7 +36,7 @@ interface AnswerOptions {
   text?: string;
 }
 
-/** `svc sessions list|show|follow|answer|suspend|resume|close|rename|export` */
+/** `svc sessions list|show|follow|answer|suspend|resume|close|rename|scope|undo|export` */
 export function sessionCommands(program: Command): void {
   const sessions = program.command('sessions').description('show and drive the sessions of agents');
   listCommand(sessions);
@@ -45,6 +47,8 @@ export function sessionCommands(program: Command): void {
   resumeCommand(sessions);
   driveCommand(sessions, { name: 'close', words: 'close a session for good; its log stays', operation: closeSession });
   renameCommand(sessions);
+  scopeCommand(sessions);
+  undoCommand(sessions);
   exportCommand(sessions);
 }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Caller, ClientConfigFile, Context } from '@workspace-graph/contracts';
 import type { z } from 'zod';
 import type { MirrorRow } from '../../store/device-store.js';
+import { HandoffFiles } from '../handoff-files.js';
 import { SCOPE_FILE } from '../scope-file.js';
 import { AgentConfigs } from './agent-configs.js';
 import { ScopeFiles } from './scope-files.js';
@@ -10,14 +11,15 @@ import { ScopeFollower } from './scope-follower.js';
 type ConfigFile = z.infer<typeof ClientConfigFile>;
 
 /**
- * What we keep in the folders of nodes for agents: one entry in the configuration of each agent client, and
- * SVC_SCOPE.md. What somebody else wrote there stays as it is.
+ * What we keep in the folders of nodes for agents: one entry in the configuration of each agent client,
+ * SVC_SCOPE.md, and handoffs of sessions. What somebody else wrote there stays as it is.
  */
 @Injectable()
 export class MirrorConfigs {
   constructor(
     @Inject(AgentConfigs) private readonly agents: AgentConfigs,
     @Inject(ScopeFiles) readonly scopes: ScopeFiles,
+    @Inject(HandoffFiles) private readonly handoffs: HandoffFiles,
     @Inject(ScopeFollower) private readonly follower: ScopeFollower,
   ) {}
 
@@ -31,6 +33,7 @@ export class MirrorConfigs {
   async remove(row: MirrorRow): Promise<void> {
     await this.agents.remove(row);
     await this.scopes.remove(row);
+    await this.handoffs.remove(row);
   }
 
   /**

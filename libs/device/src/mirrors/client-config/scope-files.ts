@@ -19,8 +19,9 @@ import type { z } from 'zod';
 import { DEVICE_PARTS, type DeviceParts } from '../../device-parts.js';
 import type { MirrorRow } from '../../store/device-store.js';
 import { sectionsOf } from '../make-folder.js';
+import { isOwnText, withMark } from '../marked-text.js';
 import { Mirrors } from '../mirrors.js';
-import { HANDOFF_FILE, isOwnScope, NOTHING_TO_TELL, renderScope, SCOPE_FILE, withMark } from '../scope-file.js';
+import { HANDOFF_FILE, NOTHING_TO_TELL, renderScope, SCOPE_FILE } from '../scope-file.js';
 import { FolderTexts } from './folder-texts.js';
 import { OwnershipRecords, type Written } from './ownership.js';
 import { type ReadText, readText } from './text-file.js';
@@ -67,7 +68,7 @@ export class ScopeFiles {
   /** Writes the file when it is missing or not up to date. Call it while the node is locked. */
   async write(row: MirrorRow, graph: ScopeContext, author: Caller): Promise<z.infer<typeof ClientConfigFile>['state']> {
     const found = await readText(row.path, SCOPE_FILE);
-    if (found === 'foreign' || (found !== 'missing' && !isOwnScope(found.text))) return 'foreign';
+    if (found === 'foreign' || (found !== 'missing' && !isOwnText(found.text))) return 'foreign';
     const own = await this.records.read(row.nodeId);
     const text = withMark(await textOf(row, graph));
     if (found === 'missing' || found.text === withMark(NOTHING_TO_TELL)) {
@@ -143,7 +144,7 @@ async function textOf({ path }: MirrorRow, graph: ScopeContext): Promise<string>
 
 async function ownText({ path }: MirrorRow): Promise<ReadText | null> {
   const found = await readText(path, SCOPE_FILE);
-  return typeof found === 'object' && isOwnScope(found.text) ? found : null;
+  return typeof found === 'object' && isOwnText(found.text) ? found : null;
 }
 
 /** Whether somebody sees no more than the one for whom the file was made. */
