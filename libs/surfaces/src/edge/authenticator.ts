@@ -177,7 +177,7 @@ export class EdgeAuthenticator {
 
   private end(ended: EndedCredential): void {
     this.endings += 1;
-    for (const [key, { caller }] of this.entries) if (matches(ended, caller)) this.entries.delete(key);
+    for (const [key, { caller }] of this.entries) if (endsFor(ended, caller)) this.entries.delete(key);
     for (const listener of this.listeners) listener(ended);
   }
 
@@ -200,7 +200,8 @@ export class EdgeAuthenticator {
   }
 }
 
-function matches(ended: EndedCredential, caller: Caller): boolean {
+/** Whether a caller has come with a credential that has ended. */
+export function endsFor(ended: EndedCredential, caller: Caller): boolean {
   return (
     caller.user_id === ended.user_id && (ended.credential_id === null || caller.credential_id === ended.credential_id)
   );

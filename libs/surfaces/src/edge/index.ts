@@ -1,8 +1,10 @@
 export { admissionOf } from './admission.js';
+export { ask } from './asking.js';
 export {
   type Authenticated,
   type AuthenticationContext,
   EdgeAuthenticator,
+  endsFor,
 } from './authenticator.js';
 export { EdgeModule } from './edge.module.js';
 export { EDGE_PARTS, type EdgeParts } from './edge-parts.js';

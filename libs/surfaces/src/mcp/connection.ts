@@ -2,6 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { Caller, Envelope } from '@workspace-graph/contracts';
 
+/** What runs an agent, as its address says it. */
+export interface Program {
+  readonly instanceId: string | null;
+  /** The terminal that it was started in. */
+  readonly terminalId: string | null;
+}
+
+export const NO_PROGRAM: Program = { instanceId: null, terminalId: null };
+
 /** Who is behind one HTTP request to the MCP endpoint, and under which id it is traced. */
 export interface Connection {
   readonly caller: Caller;
@@ -11,6 +20,7 @@ export interface Connection {
   readonly traceparent?: string;
   /** The session that the address of the connection names. */
   readonly namedSessionId: string | null;
+  readonly program: Program;
   /** Whether it is one of a session with a handshake, which lasts between requests. */
   readonly isConnected: boolean;
   /** What a stream opened by this request watches. */

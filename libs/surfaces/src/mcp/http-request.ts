@@ -1,11 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonContentType } from '@modelcontextprotocol/server';
-import { Id, LIMITS, ReferenceText, readInput, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import {
+  Id,
+  LIMITS,
+  ProgramId,
+  ReferenceText,
+  readInput,
+  ServiceError,
+  validationFailed,
+} from '@workspace-graph/contracts';
 import { jsonDepth } from '@workspace-graph/domain';
 import { z } from 'zod';
 import { unsupportedMediaType } from '../edge/index.js';
 import { MalformedRequest } from './answers.js';
+import type { Program } from './connection.js';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -14,18 +23,26 @@ const SERVER_ERROR = -32000;
 /** Headers of the protocol; the library sees no others, the credential least of all. */
 const PROTOCOL_HEADER = /^(accept|content-type|last-event-id|mcp-.+)$/;
 
-const AddressQuery = z.object({ home_node_id: ReferenceText.optional(), session_id: Id.optional() });
+const AddressQuery = z.object({
+  home_node_id: ReferenceText.optional(),
+  session_id: Id.optional(),
+  instance_id: ProgramId.optional(),
+  terminal_id: ProgramId.optional(),
+});
 
-/** What the URL of a connection names: the home node, by id, path or name, and the session that goes on with it. */
+/** What the URL of a connection names: the home node, by id, path or name, the session that goes on with it, and what runs the agent. */
 export interface Address {
   readonly home: string | null;
   readonly sessionId: string | null;
+  readonly program: Program;
 }
 
 /** @throws ServiceError VALIDATION_FAILED for anything that is no address */
 export function addressOf(query: unknown): Address {
-  const { home_node_id: home = null, session_id: sessionId = null } = readInput(AddressQuery, query);
-  return { home, sessionId };
+  const address = readInput(AddressQuery, query);
+  const { home_node_id: home = null, session_id: sessionId = null } = address;
+  const { instance_id: instanceId = null, terminal_id: terminalId = null } = address;
+  return { home, sessionId, program: { instanceId, terminalId } };
 }
 
 /** Refuses a client that would not understand the answer. @throws MalformedRequest NOT_ACCEPTABLE */

@@ -1,12 +1,12 @@
 import { isLegacyRequest, preloadSchemas } from '@modelcontextprotocol/server';
-import { type Caller, ServiceError } from '@workspace-graph/contracts';
+import { ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, asRefusal, type EdgeAuthenticator, sendRefusal } from '../edge/index.js';
+import { admissionOf, asRefusal, type EdgeAuthenticator, endsFor, sendRefusal } from '../edge/index.js';
 import { nodeIdOf } from '../references/named-ids.js';
 import { MalformedRequest } from './answers.js';
 import { askForIds } from './ask-for-ids.js';
-import { type Connection, runAs } from './connection.js';
+import { type Connection, NO_PROGRAM, runAs } from './connection.js';
 import { isStream, sendStream, sendWhole } from './delivery.js';
 import { type Exchange, Exchanges } from './exchange.js';
 import { type Address, addressOf, checkAccept, protocolRequest, readMessage } from './http-request.js';
@@ -131,14 +131,18 @@ export class McpEndpoint {
       expiresAtMs,
       watching: [],
       namedSessionId: null,
+      program: NO_PROGRAM,
       isConnected: false,
       caller: { ...caller, via: 'mcp', home_node_id: null },
     };
   }
 
   /** The connection with the home node and the session that its URL names. @throws ServiceError of what nothing or several nodes go by */
-  private async at({ connection, signal }: Exchange, { home: named, sessionId }: Address): Promise<Connection> {
-    const here = { ...connection, namedSessionId: sessionId };
+  private async at(
+    { connection, signal }: Exchange,
+    { home: named, sessionId, program }: Address,
+  ): Promise<Connection> {
+    const here = { ...connection, namedSessionId: sessionId, program };
     if (named === null) return here;
     const ask = askForIds(this.parts.bus, connection, { signal });
     const home = await nodeIdOf(named, 'home_node_id', ask);
@@ -178,10 +182,10 @@ export class McpEndpoint {
   }
 
   private revoke(ended: EndedCredential): void {
-    const matches = ({ caller }: Connection) => matchesCredential(ended, caller);
+    const matches = ({ caller }: Connection) => endsFor(ended, caller);
     this.exchanges.revokeWhere(matches);
     this.legacy.sessions.closeWhere((session) => matches(session.connection)).catch(this.report);
-    this.parts.records?.endWhere((caller) => matchesCredential(ended, caller)).catch(this.report);
+    this.parts.records?.endWhere((caller) => endsFor(ended, caller)).catch(this.report);
   }
 
   private tick(nowMs: number): void {
@@ -195,10 +199,4 @@ export class McpEndpoint {
   private readonly report = (error: unknown): void => {
     this.parts.logger.debug({ err: error }, 'an MCP connection reported a problem');
   };
-}
-
-function matchesCredential(ended: EndedCredential, caller: Caller): boolean {
-  return (
-    caller.user_id === ended.user_id && (ended.credential_id === null || caller.credential_id === ended.credential_id)
-  );
 }

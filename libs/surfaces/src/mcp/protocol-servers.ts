@@ -115,18 +115,19 @@ export class ProtocolServers {
 const LONGEST = 200;
 
 /** What tells an agent from others: its session with a handshake, or who asks under which name, about what. */
-function agentKeyOf({ caller, isConnected, namedSessionId }: Connection, client: string): string {
+function agentKeyOf({ caller, isConnected, namedSessionId, program }: Connection, client: string): string {
   const key = caller.session_key ?? '';
-  return isConnected ? key : JSON.stringify([key, namedSessionId, client]);
+  return isConnected ? key : JSON.stringify([key, namedSessionId, program, client]);
 }
 
-function agentOf({ caller, isConnected, namedSessionId }: Connection, client: Implementation): Agent {
+function agentOf({ caller, isConnected, namedSessionId, program }: Connection, client: Implementation): Agent {
   const { name, title = null, version } = client;
   const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed().slice(0, LONGEST).toWellFormed();
   return {
     caller,
     client: { name: plain(name), title: title === null ? null : plain(title), version: plain(version) },
     sessionId: namedSessionId,
+    program,
     isConnected,
   };
 }

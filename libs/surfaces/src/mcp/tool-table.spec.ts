@@ -12,6 +12,7 @@ function tool(change: Partial<Operation>): Operation {
     name: 'try_out',
     owner: 'graph',
     tier: 'read',
+    reach: {},
     doc: 'Try something out.',
     input: z.strictObject({}),
     output: z.strictObject({}),
@@ -46,9 +47,12 @@ describe('the tools', () => {
       'svc_create_actor',
       'svc_create_file',
       'svc_create_node',
+      'svc_expand_scope',
       'svc_log',
       'svc_mirror',
       'svc_request_access',
+      'svc_session_init',
+      'svc_session_log',
     ]);
     for (const {
       tool: { annotations },

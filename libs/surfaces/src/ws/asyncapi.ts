@@ -8,6 +8,7 @@ import {
   type ServerFrameType,
   SOCKET_PATH,
   Subscribed,
+  Watching,
 } from '@workspace-graph/contracts';
 import { z } from 'zod';
 
@@ -21,6 +22,7 @@ const DESCRIPTION =
 const CLIENT_WORDS: Readonly<Record<ClientFrameType, string>> = {
   subscribe: 'Follow a session: its events after a seq, then live. The reply precedes the first event.',
   unsubscribe: 'Stop following a session.',
+  watch: 'Be told which nodes and files change. It holds until the next one; both are off on a new socket.',
   message: 'Send a message to the run of a session of yours.',
   answer: 'Answer an open question of a session of yours.',
   interrupt: 'End the current turn.',
@@ -32,6 +34,9 @@ const SERVER_WORDS: Readonly<Record<ServerFrameType, string>> = {
   delta: 'Text that an agent is writing. It is neither stored nor replayed.',
   session_state:
     'State of a session that you see. Sent on connect for each one that runs or is suspended (at most 500, the last active first), and again on each change.',
+  graph_changed:
+    'Nodes that you see have changed: fields, edges, events, sharing. Sent after `watch`, at most four times a second.',
+  files_changed: 'Files of nodes that you see have changed. Sent after `watch`, at most four times a second.',
 };
 
 const Id = { type: ['string', 'number'], description: 'Chosen by the client, repeated by the answer.' };
@@ -131,7 +136,7 @@ function serverMessages(): Record<string, Json> {
 }
 
 function answers(): Record<string, Json> {
-  const replies = [Subscribed, ...Object.values(DRIVING_FRAMES).map(({ output }) => output)];
+  const replies = [Subscribed, Watching, ...Object.values(DRIVING_FRAMES).map(({ output }) => output)];
   const anyOf = [...new Set(replies)].map((schema) => jsonSchema(schema, 'output'));
   return {
     reply: message('reply', 'A frame was carried out: what its REST route answers.', { id: Id, payload: { anyOf } }),

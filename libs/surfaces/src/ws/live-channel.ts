@@ -1,6 +1,7 @@
 import type { Bus, Subscription } from '@workspace-graph/bus';
 import type { Logger } from '@workspace-graph/platform';
-import type { EdgeAuthenticator, EndedCredential } from '../edge/authenticator.js';
+import { type EdgeAuthenticator, type EndedCredential, endsFor } from '../edge/authenticator.js';
+import { ChangeWatch } from './change-watch.js';
 import { CLOSE_CODES, type LiveSocket } from './live-socket.js';
 import { SessionFeeds } from './session-feeds.js';
 import { SessionStates } from './session-states.js';
@@ -26,27 +27,22 @@ export class LiveChannel {
   readonly sockets = new Set<LiveSocket>();
   readonly feeds: SessionFeeds;
   readonly states: SessionStates;
-  private subscription: Subscription | undefined;
+  readonly changes: ChangeWatch;
+  private subscriptions: readonly Subscription[] = [];
   private readonly stops: (() => void)[] = [];
 
   constructor(private readonly parts: LiveChannelParts) {
     const { bus, logger } = parts;
     this.feeds = new SessionFeeds(bus, logger);
     this.states = new SessionStates(bus, this.sockets, logger);
+    this.changes = new ChangeWatch(bus, logger);
   }
 
   async start(): Promise<void> {
     const { bus, authenticator, pingMs = PING_MS } = this.parts;
-    const { feeds, states } = this;
-    this.subscription = await bus.subscribe(
-      ['session.appended', 'session.changed', 'session.delta', 'access.changed'],
-      (event) => {
-        if (event.type === 'session.appended') feeds.grown(event.payload.session_id, event.payload.last_seq);
-        else if (event.type === 'session.changed') states.changed(event.payload.session_id);
-        else if (event.type === 'session.delta') feeds.delta(event.payload);
-        else feeds.lookAgain();
-      },
-    );
+    const { feeds, changes } = this;
+    changes.start();
+    this.subscriptions = await this.listen();
     const timers = [
       setInterval(() => this.ping(), pingMs),
       setInterval(() => this.endExpired(Date.now()), TICK_MS),
@@ -76,16 +72,35 @@ export class LiveChannel {
   closed(socket: LiveSocket): void {
     this.sockets.delete(socket);
     this.feeds.forget(socket);
+    this.changes.forget(socket);
     socket.ended();
   }
 
   /** Closes every socket; clients connect elsewhere and go on after the last seq that they saw. */
   async stop(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
-    await this.subscription?.stop();
+    await Promise.all(this.subscriptions.map((subscription) => subscription.stop()));
     for (const socket of this.sockets) socket.close(CLOSE_CODES.leaving, 'the service stops');
-    await Promise.all([this.feeds.stop(), this.states.stop()]);
+    await Promise.all([this.feeds.stop(), this.states.stop(), this.changes.stop()]);
     for (const socket of this.sockets) socket.socket.terminate();
+  }
+
+  private async listen(): Promise<Subscription[]> {
+    const { bus } = this.parts;
+    const { feeds, states, changes } = this;
+    const sessions = await bus.subscribe(
+      ['session.appended', 'session.changed', 'session.delta', 'access.changed'],
+      (event) => {
+        if (event.type === 'session.appended') feeds.grown(event.payload.session_id, event.payload.last_seq);
+        else if (event.type === 'session.changed') states.changed(event.payload.session_id);
+        else if (event.type === 'session.delta') feeds.delta(event.payload);
+        else feeds.lookAgain();
+      },
+    );
+    const graph = await bus.subscribe(['graph.changed', 'file.changed', 'access.changed'], (event) =>
+      changes.heard(event),
+    );
+    return [sessions, graph];
   }
 
   private greet(socket: LiveSocket): void {
@@ -98,15 +113,12 @@ export class LiveChannel {
 
   private lookAgain(): void {
     this.feeds.lookAgain();
+    this.changes.lookAgain();
     for (const socket of this.sockets) this.greet(socket);
   }
 
-  private revoke({ user_id, credential_id }: EndedCredential): void {
-    for (const socket of this.sockets) {
-      const { caller } = socket;
-      const isIts = caller.user_id === user_id && (credential_id === null || caller.credential_id === credential_id);
-      if (isIts) this.cutOff(socket);
-    }
+  private revoke(ended: EndedCredential): void {
+    for (const socket of this.sockets) if (endsFor(ended, socket.caller)) this.cutOff(socket);
   }
 
   private endExpired(nowMs: number): void {

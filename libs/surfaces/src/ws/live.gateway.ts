@@ -19,8 +19,7 @@ import {
   scopeIncludes,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { EDGE_PARTS, type EdgeParts } from '../edge/index.js';
-import { ask } from './asking.js';
+import { ask, EDGE_PARTS, type EdgeParts } from '../edge/index.js';
 import type { FrameCall } from './frame-lane.js';
 import { LiveChannel } from './live-channel.js';
 import type { LiveSocket } from './live-socket.js';
@@ -71,6 +70,14 @@ export class LiveGateway implements OnGatewayConnection<LiveSocket>, OnGatewayDi
     const { session_id } = readInput(FOLLOWING_FRAMES.unsubscribe, call.payload);
     this.channel.feeds.unsubscribe(socket, session_id);
     return { session_id };
+  }
+
+  @Frame('watch')
+  async watch(@ConnectedSocket() socket: LiveSocket, @MessageBody() call: FrameCall): Promise<object> {
+    const watched = readInput(FOLLOWING_FRAMES.watch, call.payload);
+    await socket.confirm();
+    this.channel.changes.watch(socket, watched);
+    return watched;
   }
 
   @Frame('message')

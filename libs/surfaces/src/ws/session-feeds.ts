@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Bus } from '@workspace-graph/bus';
 import {
   LIMITS,
@@ -9,7 +10,7 @@ import {
   serviceCaller,
 } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
-import { ask } from './asking.js';
+import { ask } from '../edge/index.js';
 import type { LiveSocket } from './live-socket.js';
 import { Viewers } from './viewers.js';
 
@@ -31,6 +32,12 @@ interface Feed {
   /** Up to where it is known to go. */
   told: number;
   readonly subscriptions: Map<LiveSocket, Subscription>;
+}
+
+/** Of a log. */
+interface Page {
+  readonly items: readonly SessionEvent[];
+  readonly last_seq: number;
 }
 
 type Log = OutputOf<typeof readSessionLogs>['logs'][number];
@@ -58,11 +65,6 @@ export class SessionFeeds {
 
   get size(): number {
     return this.feeds.size;
-  }
-
-  /** Sessions that a socket follows. */
-  countOf(socket: LiveSocket): number {
-    return socket.following.size;
   }
 
   /**
@@ -174,7 +176,7 @@ export class SessionFeeds {
   private spread(feed: Feed, live: readonly Subscription[], log: Log | undefined, viewers: Viewers): void {
     const seenBy = new Set(log?.seen_by);
     const items = (log?.items ?? []) as unknown as readonly SessionEvent[];
-    const frames = items.map((event) => ({ seq: event.seq, text: frameOf(event) }));
+    const frames = items.map((event) => ({ seq: event.seq, text: frameOf(event), isShared: isShared(event) }));
     for (const subscription of live) {
       if (subscription.isEnded) continue;
       if (seenBy.has(viewers.placeOf(subscription.socket))) this.handLive(feed, subscription, frames);
@@ -199,12 +201,12 @@ export class SessionFeeds {
   private handLive(
     feed: Feed,
     subscription: Subscription,
-    frames: readonly { readonly seq: number; readonly text: string }[],
+    frames: readonly { readonly seq: number; readonly text: string; readonly isShared: boolean }[],
   ): void {
     const { socket } = subscription;
-    for (const { seq, text } of frames) {
+    for (const { seq, text, isShared } of frames) {
       if (seq <= subscription.after) continue;
-      if (socket.isFull || seq !== subscription.after + 1) {
+      if (socket.isFull || !isShared || seq !== subscription.after + 1) {
         subscription.isLive = false;
         void this.catchUp(feed, subscription, feed.told);
         return;
@@ -216,13 +218,20 @@ export class SessionFeeds {
 
   /** Pages of its own, at the pace of its client, until nothing is left that the feed has not. */
   private async catchUp(feed: Feed, subscription: Subscription, lastSeq: number): Promise<void> {
+    const { socket } = subscription;
     let known = lastSeq;
+    let ahead: Promise<Page> | null = null;
     try {
       while (!subscription.isEnded) {
-        await subscription.socket.roomy();
+        // What was read ahead is not kept for a client that has to be waited for: it may see less by then.
+        if (socket.isFull) ahead = null;
+        await socket.roomy();
         if (subscription.isEnded) return;
         if (subscription.after >= Math.max(known, feed.told)) return this.join(feed, subscription);
-        const page = await this.page(subscription);
+        const page: Page = await (ahead ?? this.page(subscription));
+        ahead = this.readAhead(subscription, page);
+        // Its query is on its way before the frames of this page take their time.
+        if (ahead !== null) await nextTurn();
         this.hand(subscription, page.items);
         known = page.last_seq;
         feed.told = Math.max(feed.told, known);
@@ -234,6 +243,16 @@ export class SessionFeeds {
     }
   }
 
+  /** Lets the database read the page after this one while this one is handed over, where the client keeps up. */
+  private readAhead(subscription: Subscription, { items, last_seq }: Page): Promise<Page> | null {
+    const after = items.at(-1)?.seq ?? last_seq;
+    if (after >= last_seq || subscription.socket.unsentBytes > 0) return null;
+    const page = this.page({ ...subscription, after });
+    // Whoever waits for it hears of its failure; nobody may.
+    page.catch(() => undefined);
+    return page;
+  }
+
   /** From here on the feed reads for it. What it is ahead of the feed by, it leaves out. */
   private join(feed: Feed, subscription: Subscription): void {
     if (!hasLive(feed)) feed.head = subscription.after;
@@ -241,11 +260,11 @@ export class SessionFeeds {
     if (feed.head < feed.told) this.schedule(feed);
   }
 
-  private async page({ socket, sessionId, after }: Subscription): Promise<{ items: SessionEvent[]; last_seq: number }> {
+  private async page({ socket, sessionId, after }: Omit<Subscription, 'isLive' | 'isEnded'>): Promise<Page> {
     const caller = await socket.confirm();
     const input = { session_id: sessionId, after, limit: PAGE };
     const page = await ask(this.bus, listSessionEvents, input, { caller, requestId: socket.admission.requestId });
-    return page as unknown as { items: SessionEvent[]; last_seq: number };
+    return page as unknown as Page;
   }
 
   private hand(subscription: Subscription, items: readonly SessionEvent[]): void {
@@ -281,6 +300,11 @@ export class SessionFeeds {
 
 function hasLive({ subscriptions }: Feed): boolean {
   return [...subscriptions.values()].some(({ isLive }) => isLive);
+}
+
+/** Whether it says the same to everybody: which nodes a scope has gained depends on who asks. */
+function isShared({ kind }: SessionEvent): boolean {
+  return kind !== 'scope_changed';
 }
 
 function frameOf(event: SessionEvent): string {

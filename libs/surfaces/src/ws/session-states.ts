@@ -1,7 +1,7 @@
 import type { Bus } from '@workspace-graph/bus';
 import { LIMITS, listSessionStates, readSessionStates, serviceCaller } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
-import { ask } from './asking.js';
+import { ask } from '../edge/index.js';
 import type { LiveSocket } from './live-socket.js';
 import { Viewers } from './viewers.js';
 

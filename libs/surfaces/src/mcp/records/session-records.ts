@@ -6,9 +6,7 @@ import {
   endRun,
   type InputOf,
   LIMITS,
-  type Operation,
   type OutputOf,
-  RawJson,
   renewRuns,
   ServiceError,
   type SessionClient,
@@ -16,6 +14,8 @@ import {
   serviceCaller,
 } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
+import { ask } from '../../edge/index.js';
+import type { Program } from '../connection.js';
 
 /** An agent as a request shows it. */
 export interface Agent {
@@ -23,6 +23,7 @@ export interface Agent {
   readonly client: SessionClient;
   /** The session that its address names; without one, a session is made. */
   readonly sessionId: string | null;
+  readonly program: Program;
   /** Whether it keeps a connection; else its requests are told by what they have in common. */
   readonly isConnected: boolean;
 }
@@ -115,7 +116,7 @@ export class SessionRecords {
       can_continue: reason !== 'server_restart',
     };
     // What cannot be told now, the lease of the run tells later.
-    await this.call(endRun, input, caller).catch((error: unknown) =>
+    await ask(this.bus, endRun, input, { caller }).catch((error: unknown) =>
       this.logger.debug({ err: error }, 'the end of a run was not recorded'),
     );
   }
@@ -154,13 +155,19 @@ export class SessionRecords {
 
   private ask(
     key: string,
-    { caller, client, isConnected, sessionId }: Agent,
+    { caller, client, isConnected, sessionId, program }: Agent,
   ): Promise<OutputOf<typeof connectSession>> {
-    const input: InputOf<typeof connectSession> = { run_id: randomUUID(), holder: this.holder, client };
+    const input: InputOf<typeof connectSession> = {
+      run_id: randomUUID(),
+      holder: this.holder,
+      client,
+      instance_id: program.instanceId,
+      terminal_id: program.terminalId,
+    };
     if (sessionId !== null) input.session_id = sessionId;
     else if (caller.home_node_id) input.node_id = caller.home_node_id;
     if (!isConnected) input.binding = hash('sha256', key, 'hex');
-    return this.call(connectSession, input, caller);
+    return ask(this.bus, connectSession, input, { caller });
   }
 
   /** Keeps the runs that are held here; those that have ended meanwhile are forgotten, and their agents told. */
@@ -173,7 +180,12 @@ export class SessionRecords {
       const part = held.slice(start, start + LIMITS.runsPerCall);
       const runs = part.map(({ runId, usedAtMs }) => ({ run_id: runId, idle_ms: Math.max(Date.now() - usedAtMs, 0) }));
       try {
-        const { ended } = await this.call(renewRuns, { holder: this.holder, runs }, serviceCaller('edge'));
+        const { ended } = await ask(
+          this.bus,
+          renewRuns,
+          { holder: this.holder, runs },
+          { caller: serviceCaller('edge') },
+        );
         const gone = new Set(ended);
         for (const { key, runId } of part) if (gone.has(runId)) this.forget(key, runId);
       } catch (error) {
@@ -186,11 +198,5 @@ export class SessionRecords {
     if (this.kept.get(key)?.runId !== runId) return;
     this.kept.delete(key);
     for (const listener of this.endListeners) listener(key);
-  }
-
-  private async call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller): Promise<OutputOf<Op>> {
-    const id = randomUUID();
-    const reply = await this.bus.call(operation, input, { callId: id, requestId: id, caller });
-    return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
   }
 }
