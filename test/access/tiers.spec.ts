@@ -24,6 +24,9 @@ const ADMINISTRATION = [
   'export_graph',
 ];
 
+/** An agent's own scope, which never exceeds what its credential may. */
+const READING_ON = ['expand_scope', 'init_session'];
+
 let harness: ServiceHarness;
 const callers = new Map<Scope, Caller>();
 beforeAll(async () => {
@@ -50,6 +53,19 @@ describe('the tier of an operation', () => {
   it('is read for everything that reads, administration aside [access.tier.reading-needs-read]', () => {
     const beyond = offered().filter((operation) => operation.readOnly && operation.tier !== 'read');
     expect(beyond.map((operation) => operation.name).sort()).toEqual([...ADMINISTRATION].sort());
+  });
+
+  it('is write or above for whatever starts or drives a session or changes a file; an agent may read on with read alone [access.tier.files-and-sessions-need-write]', () => {
+    const changing = offered().filter(
+      ({ readOnly, owner }) => !readOnly && ['session', 'file', 'device'].includes(owner),
+    );
+    expect(
+      changing
+        .filter(({ tier }) => tier === 'read')
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(READING_ON);
+    expect(changing.length).toBeGreaterThan(20);
   });
 
   it('admits its scope and what includes it, and nobody below [access.scope.ladder] [access.tier.reading-needs-read]', async () => {

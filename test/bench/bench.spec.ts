@@ -10,6 +10,8 @@ import type { Plan } from './measurements/measurement.js';
 import { MEASUREMENTS } from './measurements/measurements.js';
 import { readOptions, UsageError } from './options.js';
 import type { Report } from './report/report.js';
+import { readSessionBenchOptions, SessionBenchUsageError } from './sessions/options.js';
+import type { SessionReport } from './sessions/table.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -33,14 +35,19 @@ function bench(...args: readonly string[]): Promise<Ended> {
 }
 
 async function report(...args: readonly string[]): Promise<Report> {
+  const { found, stdout } = await told<Report>('--connections', '2', ...args);
+  for (const { title } of found.places) expect(stdout).toContain(title);
+  return found;
+}
+
+/** What a run of the smallest scale writes as JSON, and what it prints. */
+async function told<Found>(...args: readonly string[]): Promise<{ readonly found: Found; readonly stdout: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-spec-'));
   try {
     const file = join(folder, 'report.json');
-    const { code, stdout, stderr } = await bench('--scale', 'tiny', '--connections', '2', '--json', file, ...args);
+    const { code, stdout, stderr } = await bench('--scale', 'tiny', '--json', file, ...args);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    const found = JSON.parse(await readFile(file, 'utf8')) as Report;
-    for (const { title } of found.places) expect(stdout).toContain(title);
-    return found;
+    return { found: JSON.parse(await readFile(file, 'utf8')) as Found, stdout };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -67,10 +74,23 @@ describe('the benchmark', () => {
     expect(places[0]?.facts).toEqual([]);
   });
 
+  it('measures sessions and the live channel, each figure beside its limit', async () => {
+    const { found, stdout } = await told<SessionReport>('--sessions');
+    const parts = ['idle socket', 'appends', 'connect', 'delivery', 'replay', 'newest page', 'scope of a session'];
+    for (const part of parts) expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
+    for (const { what, value, beside } of found.figures) {
+      expect(stdout).toContain(what);
+      expect([what, Number.isFinite(value), Number.isFinite(beside?.value)]).toEqual([what, true, true]);
+    }
+  });
+
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();
     for (const args of ['--scale huge', '--only nothing', '--seconds x', '--connections 0', '--what'])
       expect(() => readOptions(args.split(' '))).toThrow(UsageError);
+    expect(readSessionBenchOptions(['--sessions', '--help'])).toBeUndefined();
+    for (const args of ['--scale huge', '--only nothing', '--sockets x', '--what'])
+      expect(() => readSessionBenchOptions(args.split(' '))).toThrow(SessionBenchUsageError);
     expect(await bench('--only', 'nothing')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Usage: npm run bench'),

@@ -15,6 +15,7 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 /** Carries the command out. @returns the exit code */
 export async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--files')) return (await import('./files/main.js')).filesMain(args);
+  if (args.includes('--sessions')) return (await import('./sessions/main.js')).sessionsMain(args);
   try {
     const options = readOptions(args);
     if (options) await run(options);

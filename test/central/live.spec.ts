@@ -9,9 +9,12 @@ import {
   type Operation,
   type OutputOf,
   RawJson,
+  setAccess,
+  updateNode,
 } from '@workspace-graph/contracts';
 import { createLogger } from '@workspace-graph/platform';
 import { Follower } from '../live/follower.js';
+import { LiveClient } from '../live/live-client.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 
 /** Appends while the workspace is broken and mended around it. */
@@ -47,6 +50,11 @@ async function call<Op extends Operation>(
   return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
 }
 
+async function restart(store: 'nats' | 'postgres'): Promise<void> {
+  await world.central[store].kill('SIGKILL');
+  await world.central[store].restart();
+}
+
 /** As the holder of a run does: again and again under the same ids, until it is acknowledged. */
 async function persist<T>(attempt: () => Promise<T>): Promise<T> {
   const deadlineMs = Date.now() + 120_000;
@@ -59,6 +67,40 @@ async function persist<T>(attempt: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+async function isWhole(): Promise<void> {
+  for (const url of world.central.urls)
+    await until('the workspace is whole', async () => (await fetch(`${url}/health/ready`)).ok);
+}
+
+it('watchers at different gateways are told what they see, and to look again after the bus was away [ws.watch.made-good, ws.scale-out]', async () => {
+  const home = await world.ada.call(createNode, { type: 'organization', name: 'Watched' });
+  const rita = await world.newcomer('Rita', 'read');
+  const clients = await Promise.all(world.central.urls.map((url) => LiveClient.open(url, rita.token)));
+  const told = (client: LiveClient): string[] =>
+    client
+      .of('graph_changed')
+      .flatMap(({ payload }) => (payload['everything'] ? ['*'] : (payload['node_ids'] as string[])));
+  const all = async (what: string, condition: (client: LiveClient) => boolean): Promise<void> => {
+    for (const client of clients) await client.until(() => condition(client), what);
+  };
+  for (const client of clients) await client.ask('watch', { graph: true, files: true });
+  const hidden = await world.ada.call(createNode, { type: 'organization', name: 'Unwatched', visibility: 'private' });
+  await world.ada.call(setAccess, { node_id: home.id, visibility: 'private', confirmed: true });
+  await all('the loss', (client) => told(client).includes('*'));
+  await world.ada.call(setAccess, { node_id: home.id, visibility: null, confirmed: true });
+  await all('the gain', (client) => told(client).filter((id) => id === '*').length >= 2);
+  await world.ada.call(updateNode, { node_id: hidden.id, goal: 'Unheard' });
+  await world.ada.call(updateNode, { node_id: home.id, goal: 'Heard' });
+  await all('the node', (client) => told(client).includes(home.id));
+  for (const client of clients) client.frames.splice(0, client.frames.length, ...client.of('graph_changed'));
+  await restart('nats');
+  await all('to look again', (client) => client.of('files_changed').some(({ payload }) => payload['everything']));
+  const seen = new Set(clients.flatMap(told));
+  expect([seen.has(hidden.id), seen.has(home.id)]).toEqual([false, true]);
+  for (const client of clients) await client[Symbol.asyncDispose]();
+  await Promise.all([whenReady(bus, AbortSignal.timeout(60_000)), isWhole()]);
+});
 
 it('two clients at different gateways see every event once and in order, whatever is killed and comes back [ws.scale-out, ws.reconnect, ws.subscribe.no-gap-no-duplicate, sessions.log.dense-seq]', async () => {
   const node = await world.ada.call(createNode, { type: 'organization', name: 'Followed' });
@@ -88,17 +130,13 @@ it('two clients at different gateways see every event once and in order, whateve
     await world.central.instances(service)[0]?.kill();
     await world.central.add(service);
   };
-  const restart = async (store: 'nats' | 'postgres'): Promise<void> => {
-    await world.central[store].kill('SIGKILL');
-    await world.central[store].restart();
-  };
 
   await during(() => Promise.resolve());
   await during(() => replace('session-svc'));
   await during(() => replace('gateway'));
   await during(() => restart('nats'));
   await during(() => restart('postgres'));
-  await until('the workspace is whole', async () => (await fetch(`${urls()[0]}/health/ready`)).ok);
+  await isWhole();
 
   const all = Array.from({ length: acknowledged }, (_item, index) => index + 1);
   expect(acknowledged).toBe(session.last_seq + 5 * PER_FAULT);

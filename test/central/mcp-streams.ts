@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import { followHints } from './mcp-scope.js';
 import type { RestClient } from './rest-client.js';
 
 export const NEWEST = '2026-07-28';
@@ -7,7 +8,7 @@ export const ERAS: readonly (readonly [string, VersionNegotiationMode])[] = [
   ['newest', { pin: NEWEST }],
 ];
 
-/** A real MCP client with this credential, of one of the two eras of the protocol. */
+/** A real MCP client with this credential, of one of the two eras of the protocol, which brings into its scope what it asks for. */
 export async function connectMcp(
   { url, token }: RestClient,
   mode: VersionNegotiationMode,
@@ -18,7 +19,7 @@ export async function connectMcp(
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`/mcp?${new URLSearchParams(query)}`, url), { requestInit }),
   );
-  return client;
+  return followHints(client);
 }
 
 /** Calls a tool. Answers its structured result. @throws Error when it was refused */
@@ -39,12 +40,17 @@ export interface Stream {
   readonly ended: Promise<number>;
 }
 
-/** A stream of a session of the handshake protocol that watches a resource. */
+/** The address of the endpoint for an agent whose home node is that of a resource. */
+const atHomeOf = (uri: string): string => `/mcp?home_node_id=${uri.replace('svc://node/', '')}`;
+
+/** A stream of a session of the handshake protocol that watches the resource of its home node. */
 export async function openSessionStream(
   client: RestClient,
   uri: string,
 ): Promise<Stream & { readonly sessionId: string }> {
+  const path = atHomeOf(uri);
   const opened = await post(client, {
+    path,
     body: request('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},
@@ -54,15 +60,15 @@ export async function openSessionStream(
   const sessionId = opened.headers.get('mcp-session-id') ?? '';
   await opened.text();
   const headers = { 'mcp-session-id': sessionId };
-  await (await post(client, { headers, body: { jsonrpc: '2.0', method: 'notifications/initialized' } })).text();
-  const subscribed = await post(client, { headers, body: request('resources/subscribe', { uri }) });
+  await (await post(client, { path, headers, body: { jsonrpc: '2.0', method: 'notifications/initialized' } })).text();
+  const subscribed = await post(client, { path, headers, body: request('resources/subscribe', { uri }) });
   if (!subscribed.ok) throw new Error(`resources/subscribe: ${subscribed.status} ${await subscribed.text()}`);
   await subscribed.text();
-  const stream = await client.fetch('/mcp', { headers: { ...headers, accept: 'text/event-stream' } });
+  const stream = await client.fetch(path, { headers: { ...headers, accept: 'text/event-stream' } });
   return { ...follow(stream), sessionId };
 }
 
-/** The one stream of the newest protocol, watching a resource. */
+/** The one stream of the newest protocol, watching the resource of its home node. */
 export async function openListenStream(client: RestClient, uri: string): Promise<Stream> {
   const params = {
     notifications: { resourceSubscriptions: [uri], toolsListChanged: true },
@@ -73,7 +79,11 @@ export async function openListenStream(client: RestClient, uri: string): Promise
     },
   };
   const headers = { 'mcp-protocol-version': NEWEST, 'mcp-method': 'subscriptions/listen' };
-  const response = await post(client, { headers, body: request('subscriptions/listen', params) });
+  const response = await post(client, {
+    path: atHomeOf(uri),
+    headers,
+    body: request('subscriptions/listen', params),
+  });
   if (!response.ok) throw new Error(`subscriptions/listen: ${response.status} ${await response.text()}`);
   return follow(response);
 }
@@ -91,10 +101,10 @@ function request(method: string, params: Record<string, unknown>): Record<string
 
 function post(
   client: RestClient,
-  { headers = {}, body }: { headers?: Record<string, string>; body: unknown },
+  { path = '/mcp', headers = {}, body }: { path?: string; headers?: Record<string, string>; body: unknown },
 ): Promise<Response> {
   const accept = 'application/json, text/event-stream';
-  return client.fetch('/mcp', {
+  return client.fetch(path, {
     method: 'POST',
     headers: { accept, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

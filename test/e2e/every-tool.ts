@@ -67,6 +67,18 @@ export async function useReadingTools(call: CallTool, area: string): Promise<voi
   await call('svc_whoami', {});
 }
 
+/** The agent's own session. */
+export async function useSessionTools(call: CallTool, node_id: string): Promise<void> {
+  const { session } = await call('svc_session_init', { node_id });
+  const session_id = idOf(session);
+  await call('svc_list_sessions', { own: true });
+  await call('svc_get_session', { session_id });
+  await call('svc_list_session_events', { session_id, newest: true });
+  await call('svc_undo_session', { session_id });
+  await call('svc_expand_scope', { node_ids: [node_id], access: 'write', reason: 'To go on with the area' });
+  await call('svc_session_log', { kind: 'handoff', title: 'Begun', text: 'The first is taken.' });
+}
+
 /** Finding people, and groups: `group` is the name of one. */
 export async function usePeopleTools(call: CallTool, group: string): Promise<void> {
   await call('svc_list_users', { query: 'a' });

@@ -18,10 +18,13 @@ import {
   createNode,
   createToken,
   createUser,
+  getResumeInfo,
   listFiles,
+  listNodeSessions,
   type Operation,
   REMOTE_OPERATIONS,
   revokeToken,
+  type Scope,
   setAccess,
 } from '@workspace-graph/contracts';
 import { inPackage, runProgram } from '@workspace-graph/surfaces/testing';
@@ -71,9 +74,17 @@ async function twoPlaces(name: string): Promise<{ home: Place; other: Place }> {
   return { home: await place('home'), other: await place('other') };
 }
 
-async function anotherManager(name: string): Promise<RestClient> {
-  const user = await owner.call(createUser, { name, max_scope: 'manage' });
-  const made = await owner.call(createToken, { label: name, scope: 'manage', user_id: user.id });
+function anotherManager(name: string): Promise<RestClient> {
+  return somebody(name, 'manage');
+}
+
+function anotherReader(name: string): Promise<RestClient> {
+  return somebody(name, 'read');
+}
+
+async function somebody(name: string, scope: Scope): Promise<RestClient> {
+  const user = await owner.call(createUser, { name, max_scope: scope });
+  const made = await owner.call(createToken, { label: name, scope, user_id: user.id });
   return new RestClient(owner.url, made.secret);
 }
 
@@ -132,6 +143,20 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     });
     const onDisk = await pathFor(agent, other.id, 'outputs/loaf.bin');
     expect([readFileSync(onDisk), lstatSync(dirname(onDisk)).mode & 0o222]).toEqual([bytes, 0]);
+  });
+
+  it('leaves its handoff as a file in the folder of the node, and it is told whether somebody changed it [sessions.handoff.mirror-file, sessions.handoff.change-detection]', async () => {
+    await call('svc_session_log', { kind: 'handoff', title: 'Baked', text: 'Two loaves are left.' });
+    const { items } = await owner.call(listNodeSessions, { node_id: home.id, limit: 1 });
+    const session_id = items[0]?.id ?? '';
+    const path = join(home.folder, '.svc/handoffs', `${session_id}.md`);
+    await until('the handoff is written', async () => existsSync(path));
+    expect(readFileSync(path, 'utf8')).toContain('Two loaves are left.');
+    const told = async (client: RestClient) => (await client.call(getResumeInfo, { session_id })).handoff_file;
+    expect(await told(owner)).toEqual({ path, state: 'unchanged' });
+    writeFileSync(path, readFileSync(path, 'utf8').replace('Two', 'Three'));
+    expect(await told(owner)).toEqual({ path, state: 'changed' });
+    expect(await told(await anotherReader(`Reader ${era}`))).toBeNull();
   });
 
   it('finds a file by phrase and without diacritics, moves it, deletes it and has it back [files.search.words-and-phrases, files.move.tool, files.delete.preview-first]', async () => {
@@ -253,7 +278,16 @@ describe("the inspector's command line", () => {
     mkdirSync(join(home.folder, 'wip/příloha'));
     writeFileSync(join(home.folder, 'wip/příloha/dopis.md'), 'Dobrý den');
     const { exitCode, stdout } = await runProgram(INSPECTOR, [
-      ...['--cli', `${owner.url}/mcp`, '--transport', 'http', '--protocol-era', era, '--format', 'json'],
+      ...[
+        '--cli',
+        `${owner.url}/mcp?home_node_id=${home.id}`,
+        '--transport',
+        'http',
+        '--protocol-era',
+        era,
+        '--format',
+        'json',
+      ],
       ...['--header', `Authorization: Bearer ${owner.token}`, '--method', 'tools/call', '--tool-name', 'svc_read_file'],
       ...['--tool-arg', `node_id=${home.id}`, '--tool-arg', 'path=wip/příloha/dopis.md'],
     ]);
@@ -314,6 +348,9 @@ describe('hostile paths', () => {
     const own = [join(folder.root, '.svc'), ...places.map((place) => place.folder)].map((path) =>
       path.slice(surroundings.length + 1),
     );
-    return new Map([...hashesBelow(surroundings)].filter(([path]) => !own.some((each) => path.startsWith(`${each}/`))));
+    // Sessions of earlier agents may end meanwhile.
+    const isOwn = (path: string): boolean =>
+      path.includes('/.svc/handoffs/') || own.some((each) => path.startsWith(`${each}/`));
+    return new Map([...hashesBelow(surroundings)].filter(([path]) => !isOwn(path)));
   }
 });

@@ -25,6 +25,8 @@ const REFUSED: Readonly<Record<string, ErrorCode>> = {
   // There is no runner here, and so no task.
   start_session: 'VALIDATION_FAILED',
   resume_session: 'SESSION_NOT_FOUND',
+  // The session of the agent has a home node already.
+  init_session: 'CONFLICT',
   ...Object.fromEntries(REMOTE_OPERATIONS.map(({ name }) => [name, 'LOCAL_MODE_NO_REMOTE'])),
 };
 const [TWINS, NOBODY] = ['Twins', 'nobody goes by this'];
@@ -57,8 +59,8 @@ let others: Readonly<Record<ReferenceKind, Named>>;
 beforeAll(async () => {
   const { url } = await folder.start();
   owner = new RestClient(url, folder.token);
-  agent = await connectMcp(owner, 'legacy');
   records = await Records.open(owner);
+  agent = await connectMcp(owner, 'legacy', { home_node_id: records.organization.id });
   await records.twins(TWINS);
   const [node, actor] = [await records.node(), await records.actor()];
   others = { node, actor, user: await records.user(), group: await records.group() };

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
   addResponsibility,
+  addToSessionScope,
   createActor,
   createFile,
   createGroup,
   createMirror,
   createNode,
   createUser,
+  listSessions,
   type ReferenceField,
   type ReferenceKind,
 } from '@workspace-graph/contracts';
@@ -107,6 +109,12 @@ const filed = async (owner: RestClient, node: string) => {
 };
 const ofFile: Rest = async (owner, _records, node) => ({ file_id: (await filed(owner, node)).id });
 
+/** The session of the agent of this person. */
+async function sessionOf(owner: RestClient): Promise<string> {
+  const { items } = await owner.call(listSessions, { own: true, state: ['running'] });
+  return items[0]?.id ?? '';
+}
+
 /** Operations that need more than references. */
 export const REST: Readonly<Record<string, Rest>> = {
   create_node: (_owner, { organization }) => ({ type: 'area', name: 'Made', organization_id: organization.id }),
@@ -159,6 +167,13 @@ export const REST: Readonly<Record<string, Rest>> = {
   store_file: () => ({ local_path: '/nowhere' }),
   start_session: () => ({ brief: 'Do it', runner: 'nobody' }),
   resume_session: () => ({ session_id: randomUUID(), mode: 'handoff' }),
+  expand_scope: () => ({ reason: 'It is named' }),
+  add_to_session_scope: async (owner) => ({ session_id: await sessionOf(owner) }),
+  review_scope: async (owner, _records, _node, named) => {
+    const session_id = await sessionOf(owner);
+    await owner.call(addToSessionScope, { session_id, node_ids: [named] });
+    return { session_id, decision: 'accept' };
+  },
   resolve_file: () => ({ file_id: randomUUID(), action: 'keep_local' }),
 };
 
@@ -177,4 +192,4 @@ export function placeOf({ field, within }: ReferenceField): string {
 }
 
 /** Fields that take several. */
-const LISTS: readonly string[] = ['parent_ids', 'assignee_ids', 'add', 'remove'];
+const LISTS: readonly string[] = ['node_ids', 'parent_ids', 'assignee_ids', 'add', 'remove'];

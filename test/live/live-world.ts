@@ -31,7 +31,7 @@ import {
 } from '@workspace-graph/platform';
 import { GraphModule } from '@workspace-graph/service-graph';
 import { bootstrapAdministrator, IdentityModule } from '@workspace-graph/service-identity';
-import { SessionModule } from '@workspace-graph/service-session';
+import { SessionModule, SessionSweeps } from '@workspace-graph/service-session';
 import { ScriptedRuns } from '@workspace-graph/service-session/testing';
 import {
   EdgeHttpAdapter,
@@ -63,23 +63,33 @@ export class LiveWorld implements AsyncDisposable {
   admin!: Person;
   app!: NestFastifyApplication;
   bus!: InProcessBus;
-  private readonly metrics = new Metrics({ process: false });
+  private metrics!: Metrics;
   private clients: LiveClient[] = [];
-  private readonly shutdown: Shutdown;
+  private shutdown!: Shutdown;
   private readonly logger = createLogger({
     process: 'test',
     level: 'warn',
     sink: { write: (line) => void this.log.push(line) },
   });
 
-  private constructor(private readonly testDatabase: TestDatabase) {
-    this.shutdown = new Shutdown({ graceMs: 2_000, logger: this.logger, exit: () => undefined });
-  }
+  private constructor(
+    private readonly testDatabase: TestDatabase,
+    private readonly options: WsModuleOptions,
+  ) {}
 
   static async start(options: WsModuleOptions = {}): Promise<LiveWorld> {
-    const world = new LiveWorld(await createTestDatabase({ migrate: applyMigrations }));
-    await world.serve(options);
+    const world = new LiveWorld(await createTestDatabase({ migrate: applyMigrations }), options);
+    await world.serve();
+    world.admin = await world.administrator();
     return world;
+  }
+
+  /** Ends everything but the database, and begins again as the only process does: what ran before is suspended. */
+  async restart(): Promise<void> {
+    await this.end();
+    await this.serve();
+    await this.app.get(SessionSweeps).suspendRunsOfOthers([]);
+    this.runs.live.clear();
   }
 
   /** A number of the metrics. */
@@ -140,18 +150,23 @@ export class LiveWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.clients.map((client) => client[Symbol.asyncDispose]()));
-    await this.shutdown.begin('the test is over');
-    await this.app.close();
-    await this.bus.close();
+    await this.end();
     await this.testDatabase.drop();
   }
 
-  private async serve(options: WsModuleOptions): Promise<void> {
-    const { logger, shutdown, runs } = this;
+  private async end(): Promise<void> {
+    await Promise.all(this.clients.splice(0).map((client) => client[Symbol.asyncDispose]()));
+    await this.shutdown.begin('the test is over');
+    await this.app.close();
+    await this.bus.close();
+  }
+
+  private async serve(): Promise<void> {
+    const { logger, runs, options } = this;
+    const shutdown = new Shutdown({ graceMs: 2_000, logger, exit: () => undefined });
     const bus = new InProcessBus({ logger });
-    this.bus = bus;
-    const { metrics } = this;
+    const metrics = new Metrics({ process: false });
+    Object.assign(this, { bus, shutdown, metrics });
     const parts = {
       settings: SETTINGS,
       bus,
@@ -190,7 +205,6 @@ export class LiveWorld implements AsyncDisposable {
     await publishOutbox({ url, bus, logger, shutdown });
     await this.app.listen(0, '127.0.0.1');
     this.url = await this.app.getUrl();
-    this.admin = await this.administrator();
   }
 
   private async administrator(): Promise<Person> {

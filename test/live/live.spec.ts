@@ -52,6 +52,25 @@ describe('the upgrade', () => {
 });
 
 describe('a new socket', () => {
+  it('is told at most 500 states, the newest [limits.session-state-500]', async () => {
+    const newcomer = await world.person('Nora', 'read');
+    await world.database.pool.query(
+      `INSERT INTO session.session (id, owner_id, origin, name, last_activity_at)
+       SELECT gen_random_uuid(), $1, 'connection', 'Session ' || n, now() - n * interval '1 minute' FROM generate_series(1, 520) n`,
+      [newcomer.id],
+    );
+    const client = await world.client(newcomer);
+    await client.until(() => client.of('session_state').length >= LIMITS.statesOnConnect, 'the states');
+    await client.ask('unsubscribe', { session_id: randomUUID() });
+    const told = new Set(client.of('session_state').map(({ payload }) => payload.session_id));
+    const { rows } = await world.database.pool.query<{ id: string }>(
+      `DELETE FROM session.session WHERE owner_id = $1 AND last_activity_at < now() - interval '500 minutes 30 seconds' RETURNING id`,
+      [newcomer.id],
+    );
+    expect([told.size, rows.length, rows.filter(({ id }) => told.has(id))]).toEqual([500, 20, []]);
+    await world.database.pool.query('DELETE FROM session.session WHERE owner_id = $1', [newcomer.id]);
+  });
+
   it('is told the open sessions that its person sees, the last active first [ws.session-state.on-connect, ws.session-state.visible-only, sessions.access.node-less]', async () => {
     const hidden = await world.node('Hidden', 'private');
     const [first, second] = [await world.connect(nodeId, owner), await world.connect(nodeId, owner)];
@@ -192,7 +211,8 @@ describe('a subscription', () => {
   it('is one of a limited number', async () => {
     const session = await world.connect(nodeId, owner);
     const client = await world.client(owner);
-    const others = await Promise.all(upTo(LIMITS.subscriptionsPerSocket).map(() => world.connect(nodeId, owner)));
+    const others: { readonly id: string }[] = [];
+    for (const _ of upTo(LIMITS.subscriptionsPerSocket)) others.push(await world.connect(nodeId, owner));
     for (const { id } of others) client.send({ type: 'subscribe', payload: { session_id: id } });
     await client.until(
       () => new Set(client.of('event').map(({ payload }) => payload.session_id)).size === others.length,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import {
   closeSession,
+  endTerminal,
   getSession,
   listNodeSessions,
   listSessions,
@@ -119,6 +120,23 @@ describe.each(ERAS)('an agent %s', (_words, mode) => {
       (found) => found.some((session) => session.id !== id && session.is_live),
     );
     expect(second.find((session) => session.id === id)).toMatchObject({ state: 'suspended' });
+  });
+
+  it('is suspended when the terminal ends that its address names, by whoever runs it alone [sessions.suspend.on-terminal-exit]', async () => {
+    const terminal_id = `terminal ${Math.random()}`;
+    const query = `?terminal_id=${encodeURIComponent(terminal_id)}&instance_id=desk`;
+    for (const address of [query, '']) await (await agent(mode, address)).client.callTool(whoami);
+    const stranger = await world.person(`Stan ${Math.random()}`, 'write');
+    expect(await world.call(endTerminal, { terminal_id }, stranger.caller)).toEqual({ suspended: [] });
+    const { suspended } = await world.call(endTerminal, { terminal_id }, owner.caller);
+    const found = await sessions();
+    expect(found.map(({ state }) => state).toSorted()).toEqual(['running', 'suspended']);
+    expect(found.find(({ id }) => id === suspended[0])).toMatchObject({
+      instance_id: 'desk',
+      can_continue: true,
+      suspended: { reason: 'terminal_exit', by_server: true },
+    });
+    expect(await world.call(endTerminal, { terminal_id }, owner.caller)).toEqual({ suspended: [] });
   });
 
   it('is suspended with the end of its credential', async () => {

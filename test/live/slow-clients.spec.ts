@@ -8,6 +8,8 @@ let owner: Person;
 let nodeId: string;
 /** For two clients: the bound of a socket, and one page beyond it. */
 const MOST_UNSENT = 2 * (1_048_576 + 4_500_000);
+/** From here on a socket is handed nothing more. */
+const FULL_BYTES = 1_048_576;
 const PROOF = 'only-the-window-knows';
 beforeAll(async () => {
   world = await LiveWorld.start({ webviewProof: PROOF });
@@ -55,6 +57,23 @@ describe('a client that takes nothing for a while', () => {
     await world.call(closeSession, { session_id: other.id }, owner.caller);
     slow.socket.resume();
     await slow.until(() => slow.states(other.id).at(-1) === 'closed', 'the state');
+  });
+
+  it('is told to look at everything when nodes have changed meanwhile', async () => {
+    const session = await world.connect(nodeId, owner);
+    const [slow, quick] = [await world.client(owner), await world.client(owner)];
+    await slow.ask('subscribe', { session_id: session.id });
+    for (const client of [slow, quick]) await client.ask('watch', { graph: true });
+    slow.socket.pause();
+    const text = 'x'.repeat(100_000);
+    while ((await world.metric('live_unsent_bytes')) <= FULL_BYTES) await world.say(session, owner, text, text, text);
+    const { id } = await world.node('Unread');
+    const told = (client: LiveClient): unknown[] => client.of('graph_changed').map(({ payload }) => payload);
+    await quick.until(() => JSON.stringify(told(quick)).includes(id), 'the change, to the quick one');
+    slow.socket.resume();
+    const everything = JSON.stringify({ node_ids: [], everything: true });
+    await slow.until(() => JSON.stringify(told(slow)).includes(everything), 'to look at everything');
+    expect(JSON.stringify(told(slow))).not.toContain(id);
   });
 });
 

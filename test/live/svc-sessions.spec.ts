@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { appendSessionEvents, closeSession, type Session, startSession } from '@workspace-graph/contracts';
+import {
+  appendSessionEvents,
+  closeSession,
+  getEvent,
+  logEvent,
+  type Session,
+  startSession,
+} from '@workspace-graph/contracts';
 import { LiveWorld, type Person } from './live-world.js';
 
 const SVC = join(import.meta.dirname, '../../apps/device-agent/bin/svc.mjs');
@@ -103,4 +110,24 @@ it('exports a log as Markdown and as lines of JSON, and follows it to its end', 
       .split('\n')
       .map((line) => (JSON.parse(line) as { seq: number }).seq),
   ).toEqual(events.slice(2).map(({ seq }) => seq));
+});
+
+it('undoes what a session changed, after showing it', async () => {
+  const node = await world.node('Changed');
+  const { id } = await world.connect(node.id, owner);
+  const agent = { ...owner.caller, via: 'mcp', session_id: id } as const;
+  const event = await world.call(logEvent, { node_id: node.id, kind: 'note', content: 'By mistake' }, agent);
+  const status = async () => (await world.call(getEvent, { event_id: event.id }, owner.caller)).status;
+  const shown = await svc('undo', id);
+  expect(shown.stdout.split('\n')).toEqual([
+    'CHANGE  OF       UNDO',
+    'log     Changed  back',
+    'Would take back: 1. Stays: 0.',
+    'Nothing was changed: add --yes to apply it.',
+    '',
+  ]);
+  expect(await status()).toBe('active');
+  expect((await svc('undo', id, '--yes')).stdout).toContain('Taken back: 1. Stays: 0.');
+  expect(await status()).toBe('archived');
+  expect((await svc('undo', id)).stdout).toContain('stays: is as it was before');
 });

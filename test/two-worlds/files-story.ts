@@ -132,7 +132,7 @@ export async function readFiles(ask: AskOperation, fetch: AskBytes, { secrets, f
     await ask(operation, {});
     await pages(ask, operation, { limit: 1 });
   }
-  await ask(listFiles, { scope: 'global', status: 'wip' });
+  await ask(listFiles, { status: 'wip' });
   for (const query of ['zebra', 'secret', '"secret plan"', 'tracked'])
     for (const limit of [1, 50]) await ask(searchFiles, { query, limit });
   for (const more of [{}, { limit: 1 }, { classes: ['new_local'] }, { path_prefix: 'wip' }])

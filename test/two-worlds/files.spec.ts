@@ -33,7 +33,6 @@ const CALLERS: Readonly<Record<string, Caller>> = {
     user_id: USERS.wil,
     scope: 'write',
     device_id: DEVICES.wil,
-    home_node_id: NODES.beta,
   },
 };
 
@@ -91,7 +90,7 @@ async function ask(harness: ServiceHarness, transcript: Transcript, { role, call
   await told(findFiles, { ids: fileIds, paths: nodeIds.map((node_id) => ({ node_id, path: 'wip/plan.md' })) });
   await told(listFileIntents, { node_ids: nodeIds });
   await told(getOverview, {});
-  for (const more of [{ scope: 'global' }, { status: 'wip' }, { status: 'output' }, { scope: 'session' }]) {
+  for (const more of [{}, { status: 'wip' }, { status: 'output' }]) {
     await told(queryFiles, more);
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await told(queryFiles, { ...more, limit: 1, ...(cursor === undefined ? {} : { cursor }) });

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import type { Operation } from '@workspace-graph/contracts';
+import { followHints } from '../central/mcp-scope.js';
 import type { RestClient } from '../central/rest-client.js';
 import type { Told } from './surface.js';
 
@@ -10,10 +11,14 @@ export class McpSpeaker implements AsyncDisposable {
   /** URIs of the resources that were told to have changed, in their order. */
   readonly heard: string[] = [];
 
+  /** What it was refused for want of scope, before it asked for that. */
+  private readonly refused: string[] = [];
+
   private constructor(
     private readonly client: Client,
     private readonly era: 'legacy' | 'newest',
   ) {
+    followHints(client, (refusal) => void this.refused.push(refusal));
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => void this.heard.push(params.uri));
   }
 
@@ -36,7 +41,11 @@ export class McpSpeaker implements AsyncDisposable {
     const { content, ...result } = await this.client.callTool({ name, arguments: input });
     const said = content.map((item): unknown => (item.type === 'text' ? JSON.parse(item.text) : item));
     if (result.structuredContent) expect(said).toEqual([result.structuredContent]);
-    return { text: JSON.stringify({ ...result, said }), value: result.isError ? undefined : result.structuredContent };
+    const refused = this.refused.splice(0);
+    return {
+      text: JSON.stringify({ ...result, said, refused }),
+      value: result.isError ? undefined : result.structuredContent,
+    };
   }
 
   listTools(): Promise<string> {

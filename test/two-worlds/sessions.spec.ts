@@ -1,10 +1,13 @@
 import {
+  addToSessionScope,
   answerQuestion,
   closeSession,
+  endTerminal,
   getOverview,
   getResumeInfo,
   getSession,
   getSessionOutput,
+  getSessionScope,
   getSessionSignals,
   interruptSession,
   listNodeSessions,
@@ -15,10 +18,12 @@ import {
   type Operation,
   renameSession,
   resumeSession,
+  reviewScope,
   SessionState,
   sendMessage,
   startSession,
   suspendSession,
+  undoSession,
 } from '@workspace-graph/contracts';
 import { baselineSql, NODES } from './baseline.js';
 import { tellOverRest } from './over-rest.js';
@@ -121,6 +126,8 @@ class Teller {
   private async readOne(role: Speaker, session_id: string): Promise<void> {
     for (const operation of [getSession, getSessionSignals, getResumeInfo])
       await this.ask(role, operation, { session_id });
+    for (const more of [{}, { unreviewed: true }]) await this.ask(role, getSessionScope, { session_id, ...more });
+    await this.pages(role, getSessionScope, { session_id, limit: 1 });
     for (const more of [{}, { after: 1, limit: 1 }, { newest: true, limit: 1 }])
       await this.ask(role, listSessionEvents, { session_id, ...more });
     for (const event_id of [OUTPUT, this.hidden.output])
@@ -130,6 +137,7 @@ class Teller {
   /** What changes something, or tries to. */
   async writeAll(role: Speaker): Promise<void> {
     const { area, purged } = this.secrets;
+    await this.ask(role, endTerminal, { terminal_id: 'terminal 1' });
     for (const node_id of [NODES.beta, area, purged])
       await this.ask(role, startSession, { node_id, brief: 'Zebra', runner: 'none' });
     for (const session_id of this.sessionIds) await this.writeOne(role, session_id);
@@ -142,6 +150,11 @@ class Teller {
     await this.ask(role, sendMessage, { ...own, text: 'Zebra' });
     for (const request_id of ['never/asked?', 'which', 'which'])
       await this.ask(role, answerQuestion, { ...own, request_id, decision: { text: 'All' } });
+    for (const node_id of [NODES.alpha, this.secrets.area, this.secrets.below]) {
+      for (const decision of ['accept', 'reject']) await this.ask(role, reviewScope, { ...own, node_id, decision });
+      await this.ask(role, addToSessionScope, { ...own, node_ids: [node_id] });
+    }
+    for (const confirmed of [false, true]) await this.ask(role, undoSession, { ...own, confirmed });
     await this.ask(role, interruptSession, own);
     for (const more of [{}, { node_id: NODES.beta }, { node_id: this.secrets.area }])
       await this.ask(role, resumeSession, { ...own, mode: 'handoff', ...more });
@@ -160,7 +173,7 @@ class Teller {
   private async pages(role: Speaker, operation: Operation, input: object): Promise<void> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await this.ask(role, operation, { ...input, ...(cursor === undefined ? {} : { cursor }) });
-      cursor = (page as { readonly next_cursor: string | null }).next_cursor;
+      cursor = (page as { readonly next_cursor: string | null } | undefined)?.next_cursor ?? null;
     }
   }
 

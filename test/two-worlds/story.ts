@@ -164,9 +164,9 @@ class Teller {
       { status: ['superseded', 'archived'] },
       { from: '2024-03-08T00:00:00.000Z', to: '2024-03-12T00:00:00.000Z' },
     ]) {
-      await this.ask(role, listEvents, { scope: 'global', limit: 500, ...filter });
+      await this.ask(role, listEvents, { limit: 500, ...filter });
     }
-    await this.pages(role, listEvents, { scope: 'global', limit: 3 });
+    await this.pages(role, listEvents, { limit: 3 });
     for (const node_id of [NODES.beta, area]) await this.ask(role, listEvents, { node_id });
     for (const event_id of [EVENT, event]) await this.ask(role, getEvent, { event_id });
   }

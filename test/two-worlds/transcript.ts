@@ -5,6 +5,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const OF_GROUND = /^018f0000-0000-7000-8000-/;
 /** Times of the ground are of 2024. */
 const PRESENT = /(?!2024)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+/** In the name of a session. */
+const MINUTE = /(?!2024)20\d\d-\d\d-\d\d \d\d:\d\d/g;
 /** A cursor tells the sort key of the last item, which may be of the present. */
 const CURSOR = /("next_cursor"\s*:\s*")([^"]+)"/g;
 
@@ -29,6 +31,7 @@ export class Transcript {
       .replace(CURSOR, (_, start: string, cursor: string) => `${start}${Buffer.from(cursor, 'base64url').toString()}"`)
       .replace(HASH_OF_BODY, '$1<hash>"')
       .replace(PRESENT, '<now>')
+      .replace(MINUTE, '<this minute>')
       .replace(UUID, (id) => (OF_GROUND.test(id) ? id : this.nameOf(id)));
   }
 

@@ -17,6 +17,14 @@ import { applyMigrations } from './database/apply-migrations.js';
 import { createTestDatabase } from './database/test-database.js';
 import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
 
+/** The scope of a session, by ids of nodes. */
+export interface HeldNodes {
+  /** Its home node, which it may change. Default: none. */
+  readonly home?: string;
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+}
+
 /** Services over a database of their own, called the way the bus calls them, with every reply checked against its schema. */
 export interface ServiceHarness extends AsyncDisposable {
   /** The services' own database. */
@@ -25,6 +33,8 @@ export interface ServiceHarness extends AsyncDisposable {
   readonly module: INestMicroservice;
   /** A user of this database with a caller of the given scope. */
   user(name: string, scope?: Scope): Promise<Caller>;
+  /** The caller as an agent whose session holds these nodes. */
+  session(caller: Caller, held: HeldNodes): Promise<Caller>;
   /** Calls an operation and answers its parsed output. */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller, callId?: string): Promise<OutputOf<Op>>;
   /** Calls an operation that must be refused; answers the error, and fails when it is accepted or has another code. */
@@ -78,6 +88,7 @@ export async function startServices(
       await database.prisma.user.create({ data: { id, name, maxScope: scope } });
       return { user_id: id, scope, credential_id: null, via: 'rest' };
     },
+    session: (caller, held) => openSession(database, caller, held),
     call: async <Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller, callId: string = newId()) =>
       (await dispatch(operation, input, caller, callId)) as OutputOf<Op>,
     refusal: async (operation, input, caller, code) => {
@@ -91,6 +102,23 @@ export async function startServices(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A session as the session service leaves it, for services that read nothing else of one. */
+async function openSession(database: Database, caller: Caller, held: HeldNodes): Promise<Caller> {
+  const { home = null, read = [], write = [] } = held;
+  const id = newId();
+  await database.pool.query(
+    `INSERT INTO session.session (id, node_id, owner_id, origin, name) VALUES ($1, $2, $3, 'connection', 'Session')`,
+    [id, home, caller.user_id],
+  );
+  const writable = home === null ? write : [home, ...write];
+  await database.pool.query(
+    `INSERT INTO session.scope (session_id, node_id, access, added_via)
+     SELECT $1, n.id, CASE WHEN n.id = ANY ($3::uuid[]) THEN 'write' ELSE 'read' END, 'seed' FROM unnest($2::uuid[]) AS n(id)`,
+    [id, [...new Set([...read, ...writable])], writable],
+  );
+  return { ...caller, via: 'mcp', session_id: id, home_node_id: home };
 }
 
 const FACTS = ['version', 'applied', 'token', 'unchanged'] as const;

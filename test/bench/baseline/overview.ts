@@ -16,7 +16,7 @@ const attention = (condition: string, since: string, join = ''): string => `
     FROM graph.node x WHERE ${condition} AND ${isSeen('x')} ORDER BY x.updated_at DESC, x.id DESC LIMIT 201
   ) n ${join}`;
 
-/** $1 user: what needs attention, what happened lately and what is new. */
+/** In a graph without sessions. $1 user: what needs attention, what happened lately and what is new. */
 export const OVERVIEW = `
   WITH ${mySets('$1::uuid')},
   process AS (${attention(`x.type = 'process' AND x.lifecycle IN ('at_risk', 'broken')`, 'coalesce(a.at, n.updated_at)', lifecycleSince)}),
@@ -29,7 +29,8 @@ export const OVERVIEW = `
           'id', v.id, 'node_id', v.node_id, 'kind', v.kind, 'status', v.status, 'content', v.content,
           'occurred_at', ${iso('v.occurred_at')}, 'logged_at', ${iso('v.logged_at')}, 'logged_by', lu.name,
           'resolution', v.resolution, 'resolved_at', ${iso('v.resolved_at')}, 'resolved_by', ru.name,
-          'supersedes_id', v.supersedes_id, 'superseded_by_id', NULL, 'version', v.version)
+          'supersedes_id', v.supersedes_id, 'superseded_by_id', NULL, 'version', v.version),
+        'session_write', NULL
       ) ORDER BY v.occurred_at DESC, v.id DESC), '[]') AS items
     FROM (
       SELECT e.*, n.type, n.name FROM graph.event e JOIN graph.node n ON n.id = e.node_id
@@ -51,5 +52,6 @@ export const OVERVIEW = `
   SELECT json_build_object(
     'attention', json_build_object('processes', process.items, 'areas', area.items, 'projects', project.items,
       'access_requests', json_build_array(), 'stuck_operations', json_build_array(), 'complete', process.complete AND area.complete AND project.complete),
-    'recent_activity', activity.items, 'new_nodes', fresh.items)::text AS json
+    'recent_activity', activity.items, 'sessions', json_build_object('items', json_build_array(), 'complete', true),
+    'review', json_build_object('items', json_build_array(), 'complete', true), 'new_nodes', fresh.items)::text AS json
   FROM process, area, project, activity, fresh`;

@@ -20,8 +20,8 @@ export interface FileServiceWorld extends AsyncDisposable {
   device(): Promise<Caller>;
   /** Adds a project to the organization with the key `acme`; answers its id. */
   node(node: WorldNode): Promise<string>;
-  /** Joins two nodes by an edge. */
-  join(nodeId: string, otherId: string): Promise<void>;
+  /** The caller as an agent whose session holds these nodes. */
+  session(caller: Caller, nodeIds: readonly string[]): Promise<Caller>;
   /** Calls an operation and returns its parsed output. @throws ServiceError of the operation */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, caller: Caller | null): Promise<OutputOf<Op>>;
   /** Calls an operation that must be refused with this code; answers the error's details and message. */

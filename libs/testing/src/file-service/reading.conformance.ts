@@ -1,4 +1,4 @@
-import { findFiles, findPlaces, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
+import { type Caller, findFiles, findPlaces, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { contentOf, type NodeStage, registering, stageNode, stageOf } from './stage.js';
@@ -68,25 +68,31 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     await world().refusal(queryFiles, { cursor: 'made up' }, 'VALIDATION_FAILED', null);
   });
 
-  it('limits a session to the home node and its neighbours', async () => {
-    const [neighbour, far] = [await stageNode(world()), await stageNode(world())];
-    await world().join(neighbour.nodeId, stage.nodeId);
-    for (const each of [stage, neighbour, far]) await each.register(`wip/${each.nodeId}`);
-    const caller = { ...(await world().user('At home')), home_node_id: stage.nodeId };
-    const nodesOf = async (input: object): Promise<Set<string>> => {
-      const { items } = await world().call(queryFiles, { limit: 2_000, ...input }, caller);
+  it('limits a session to what it holds and its person sees', async () => {
+    const reader = await world().user('At home');
+    const [near, far] = [await stageNode(world()), await stageNode(world())];
+    const secret = await world().node({ name: 'Hidden', readers: [await world().user('Other')] });
+    const hidden = stageOf(world(), secret);
+    for (const each of [stage, near, far, hidden]) await each.register(`wip/${each.nodeId}`);
+    const listed = async (caller: Caller): Promise<Set<string>> => {
+      const { items } = await world().call(queryFiles, { limit: 2_000 }, caller);
       return new Set(items.map(({ file }) => file.node_id));
     };
-    const near = new Set([stage.nodeId, neighbour.nodeId]);
-    expect(await nodesOf({ scope: 'session' })).toEqual(near);
-    expect(await nodesOf({})).toEqual(near);
-    expect(await nodesOf({ scope: 'session', node_id: far.nodeId })).toEqual(new Set([far.nodeId]));
-    expect(await nodesOf({ scope: 'global' })).toEqual(expect.objectContaining({}));
-    expect((await nodesOf({ scope: 'global' })).has(far.nodeId)).toBe(true);
-    const homeless = { ...caller, home_node_id: null };
-    await world().refusal(queryFiles, { scope: 'session' }, 'VALIDATION_FAILED', homeless);
-    const lost = { ...caller, home_node_id: newId() };
-    await world().refusal(queryFiles, { scope: 'session' }, 'NODE_NOT_FOUND', lost);
+    const held = [stage.nodeId, near.nodeId];
+    expect(await listed(await world().session(reader, [...held, hidden.nodeId]))).toEqual(new Set(held));
+    expect(await listed(await world().session(reader, []))).toEqual(new Set());
+    expect(await listed(reader)).toEqual(expect.objectContaining({}));
+    expect((await listed(reader)).has(far.nodeId)).toBe(true);
+  });
+
+  it('tells the places of all nodes that the asker sees, or of those alone that the session holds', async () => {
+    const agent = await world().session(await world().user('At home'), [stage.nodeId]);
+    const far = await stageNode(world());
+    const node_ids = [stage.nodeId, far.nodeId];
+    const placed = async (held: boolean): Promise<string[]> =>
+      (await world().call(findPlaces, { node_ids, held }, agent)).places.map(({ node_id }) => node_id);
+    expect(await placed(false)).toEqual(node_ids);
+    expect(await placed(true)).toEqual([stage.nodeId]);
   });
 
   it('walks all records of a node by id', async () => {

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createFile, createMirror, listNodes } from '@workspace-graph/contracts';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { RestClient } from '../central/rest-client.js';
+import { JOBS, type Job } from './economy-jobs.js';
+import { START_MS, WorkspaceFolder } from './workspace-process.js';
+
+const DEMO = join(import.meta.dirname, '../../apps/device-agent/demo/linden-bakery.json');
+
+const folder = new WorkspaceFolder();
+let owner: RestClient;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  const { url } = await folder.start();
+  owner = new RestClient(url, folder.token);
+  expect(await folder.svc(['import', DEMO, '--json'])).toMatchObject({ code: 0 });
+  const node_id = await idOf('Second oven');
+  await owner.call(createMirror, { node_id });
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ filename: 'plan.md', content: 'The plan of the oven: the floor is next.' });
+  const made = await owner.fetch(`/nodes/${node_id}/files`, { method: 'POST', headers, body });
+  expect(createFile.output.safeParse(await made.json()).success).toBe(true);
+}, START_MS);
+afterEach(() => Promise.allSettled(clients.splice(0).map((client) => client.close())));
+afterAll(() => folder[Symbol.asyncDispose]());
+
+async function idOf(name: string): Promise<string> {
+  const { items } = await owner.call(listNodes, { scope: 'global', query: name });
+  return items.find((node) => node.name === name)?.id ?? '';
+}
+
+/** What a job took. */
+interface Cost {
+  readonly calls: number;
+  readonly errors: number;
+  /** Of what was asked and answered. */
+  readonly tokens: number;
+}
+
+/** Does a job with a real client. `asksFirst`: an agent that asks for what it needs before it begins. */
+async function cost(job: Job, home: string | null, asksFirst: boolean): Promise<Cost> {
+  const client = new Client({ name: `${job.name} ${Math.random()}`, version: '1' });
+  clients.push(client);
+  const query = home === null ? '' : `?home_node_id=${await idOf(home)}`;
+  const requestInit = { headers: { authorization: `Bearer ${owner.token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${owner.url}/mcp${query}`), { requestInit }));
+  const spent = { calls: 0, errors: 0, tokens: 0 };
+  const call = async (name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const result = await client.callTool({ name, arguments: input });
+    const [first] = result.content;
+    const text = first?.type === 'text' ? first.text : '';
+    spent.calls += 1;
+    spent.errors += result.isError ? 1 : 0;
+    spent.tokens += countTokens(JSON.stringify({ name, arguments: input })) + countTokens(text);
+    if (result.isError) throw new Error(`${name}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  if (asksFirst && job.reaches) {
+    const { nodes, access } = job.reaches;
+    await call('svc_expand_scope', { node_ids: nodes, access, reason: job.name });
+  }
+  await job.run(call);
+  return spent;
+}
+
+it('ten everyday jobs take an agent at its home node no call for its scope, and one elsewhere at most one', async () => {
+  const rows: string[] = [];
+  for (const job of JOBS) {
+    const atHome = await cost(job, job.home, false);
+    const elsewhere = await cost(job, 'Baking school', true);
+    const homeless = await cost(job, null, true);
+    rows.push(
+      [job.name, ...[atHome, elsewhere, homeless].map((c) => `${c.calls} ${c.errors} ${c.tokens}`)].join(' | '),
+    );
+    expect([job.name, atHome]).toMatchObject([job.name, { calls: job.calls, errors: 0 }]);
+    for (const away of [elsewhere, homeless])
+      expect([job.name, away]).toMatchObject([job.name, { calls: job.calls + (job.reaches ? 1 : 0), errors: 0 }]);
+    for (const { tokens } of [atHome, elsewhere, homeless]) expect(tokens).toBeLessThan(job.mostTokens);
+  }
+  console.info(rows.join('\n'));
+}, 240_000);
