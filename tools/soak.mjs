@@ -36,6 +36,7 @@ export const SEARCHES = {
     sizes: {},
   },
   sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },
+  live: { specs: ['test/live/random.spec'], sizes: { SVC_LIVE_RUNS: 100 } },
   agents: { specs: ['test/live/hostile'], sizes: { SVC_FUZZ_FRAMES: 10_000, SVC_FUZZ_CALLS: 10_000 } },
   rules: { specs: ['libs/domain/src', 'libs/device/src/status', 'libs/services/file/src/records'], sizes: {} },
 };
