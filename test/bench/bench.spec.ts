@@ -3,14 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
+import { UsageError } from './bench-command.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
 import { figuresOf } from './measurements/figures.js';
 import type { Plan } from './measurements/measurement.js';
 import { MEASUREMENTS } from './measurements/measurements.js';
-import { readOptions, UsageError } from './options.js';
+import { readOptions } from './options.js';
 import type { Report } from './report/report.js';
-import { readSessionBenchOptions, SessionBenchUsageError } from './sessions/options.js';
+import { readSessionBenchOptions } from './sessions/options.js';
 import type { SessionReport } from './sessions/table.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -90,7 +91,7 @@ describe('the benchmark', () => {
       expect(() => readOptions(args.split(' '))).toThrow(UsageError);
     expect(readSessionBenchOptions(['--sessions', '--help'])).toBeUndefined();
     for (const args of ['--scale huge', '--only nothing', '--sockets x', '--what'])
-      expect(() => readSessionBenchOptions(args.split(' '))).toThrow(SessionBenchUsageError);
+      expect(() => readSessionBenchOptions(args.split(' '))).toThrow(UsageError);
     expect(await bench('--only', 'nothing')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Usage: npm run bench'),

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { type BenchOptions, namesOf, parse, positive, UsageError } from './bench-command.js';
 import { MEASUREMENTS } from './measurements/measurements.js';
 import { PLACE_NAMES, type PlaceName } from './places/place.js';
 import { isScaleName, SCALES, type ScaleName } from './scales.js';
@@ -7,14 +7,13 @@ import { isScaleName, SCALES, type ScaleName } from './scales.js';
 export const FACT_NAMES = ['start', 'memory', 'sessions'] as const;
 export type FactName = (typeof FACT_NAMES)[number];
 
-export interface Options {
+export interface Options extends BenchOptions {
   readonly scale: ScaleName;
   readonly places: readonly PlaceName[];
   /** Names of measurements and of facts. */
   readonly what: ReadonlySet<string>;
   readonly seconds: number;
   readonly connections: readonly number[];
-  readonly jsonFile?: string;
 }
 
 const WHAT_NAMES: readonly string[] = [...MEASUREMENTS.map(({ name }) => name), ...FACT_NAMES];
@@ -38,53 +37,26 @@ Compares the answers first. Prints tables; a figure that misses its target does 
 
 Exit codes: 0 measured, 1 a measurement failed or an answer differs from that of the bare query, 2 wrong usage.`;
 
-export class UsageError extends Error {}
-
 /** Undefined when help is asked for. @throws UsageError */
 export function readOptions(args: readonly string[]): Options | undefined {
-  const values = parse(args);
+  const values = parse(args, {
+    scale: { type: 'string', default: 'default' },
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    connections: { type: 'string', default: '1,16' },
+  });
   if (values.help) return undefined;
   const scale = values.scale;
   if (!isScaleName(scale)) throw new UsageError(`There is no scale ${scale}.`);
-  const only = values.only?.split(',').filter(Boolean) ?? [];
-  const unknown = only.find((name) => !isPlace(name) && !WHAT_NAMES.includes(name));
-  if (unknown !== undefined) throw new UsageError(`There is no measurement ${unknown}.`);
-  const places = only.filter(isPlace);
-  const what = only.filter((name) => !isPlace(name));
+  const only = namesOf(values.only, [...PLACE_NAMES, ...WHAT_NAMES]);
+  const places = PLACE_NAMES.filter((name) => only.includes(name));
+  const what = WHAT_NAMES.filter((name) => only.includes(name));
   return {
     scale,
-    places: places.length > 0 ? PLACE_NAMES.filter((name) => places.includes(name)) : PLACE_NAMES,
+    places: places.length > 0 ? places : PLACE_NAMES,
     what: new Set(what.length > 0 ? what : WHAT_NAMES),
     seconds: values.seconds === undefined ? SCALES[scale].seconds : positive(values.seconds),
     connections: values.connections.split(',').map(positive),
     ...(values.json !== undefined && { jsonFile: values.json }),
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        scale: { type: 'string', default: 'default' },
-        only: { type: 'string' },
-        seconds: { type: 'string' },
-        connections: { type: 'string', default: '1,16' },
-        json: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
-function isPlace(name: string): name is PlaceName {
-  return PLACE_NAMES.some((place) => place === name);
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new UsageError(`${text} is no number above 0.`);
-  return value;
 }

@@ -1,12 +1,11 @@
-import { parseArgs } from 'node:util';
+import { type BenchOptions, parse, UsageError } from '../bench-command.js';
 
-export interface FileBenchOptions {
+export interface FileBenchOptions extends BenchOptions {
   readonly files: number;
   readonly documents: number;
   readonly edits: number;
   readonly searches: number;
   readonly records: 'memory' | 'postgres';
-  readonly jsonFile?: string;
 }
 
 export const FILE_BENCH_HELP = `Usage: npm run bench -- --files [--count N] [--documents N] [--records memory|postgres] [--json FILE]
@@ -24,15 +23,19 @@ are registered, memory, and searching documents compared with grep on the same t
 
 Exit codes: 0 measured, 1 a measurement failed, 2 wrong usage.`;
 
-export class FileBenchUsageError extends Error {}
-
-/** Undefined when help is asked for. @throws FileBenchUsageError */
+/** Undefined when help is asked for. @throws UsageError */
 export function readFileBenchOptions(args: readonly string[]): FileBenchOptions | undefined {
-  const values = parse(args);
+  const values = parse(args, {
+    files: { type: 'boolean' },
+    count: { type: 'string', default: '50000' },
+    documents: { type: 'string', default: '50000' },
+    edits: { type: 'string', default: '50' },
+    searches: { type: 'string', default: '300' },
+    records: { type: 'string', default: 'memory' },
+  });
   if (values.help) return undefined;
   const { records } = values;
-  if (records !== 'memory' && records !== 'postgres')
-    throw new FileBenchUsageError(`There is no kind of records ${records}.`);
+  if (records !== 'memory' && records !== 'postgres') throw new UsageError(`There is no kind of records ${records}.`);
   return {
     files: count(values.count),
     documents: count(values.documents),
@@ -43,28 +46,8 @@ export function readFileBenchOptions(args: readonly string[]): FileBenchOptions 
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        files: { type: 'boolean' },
-        count: { type: 'string', default: '50000' },
-        documents: { type: 'string', default: '50000' },
-        edits: { type: 'string', default: '50' },
-        searches: { type: 'string', default: '300' },
-        records: { type: 'string', default: 'memory' },
-        json: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (cause) {
-    throw new FileBenchUsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 function count(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new FileBenchUsageError(`${text} is no count.`);
+  if (!Number.isInteger(value) || value < 0) throw new UsageError(`${text} is no count.`);
   return value;
 }

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
+import { type BenchCommand, progress } from '../bench-command.js';
 import { describeMachine } from '../report/machine.js';
 import { measureAppends } from './append.js';
 import { measureConnects } from './connect.js';
@@ -10,7 +10,6 @@ import {
   SESSION_BENCH_HELP,
   SESSION_PARTS,
   type SessionBenchOptions,
-  SessionBenchUsageError,
   type SessionPart,
 } from './options.js';
 import { measurePages } from './pages.js';
@@ -29,27 +28,13 @@ const MEASURES: Readonly<Record<SessionPart, (stage: Stage) => Promise<SessionFi
   scope: measureScope,
 };
 
-const progress = (line: string): void => void process.stderr.write(`${line}\n`);
-
-/** Carries `npm run bench -- --sessions` out. @returns the exit code */
-export async function sessionsMain(args: readonly string[]): Promise<number> {
-  try {
-    const options = readSessionBenchOptions(args);
-    if (!options) {
-      process.stdout.write(`${SESSION_BENCH_HELP}\n`);
-      return 0;
-    }
-    const report = await measureSessions(options);
-    process.stdout.write(`${printSessionReport(report)}\n`);
-    if (options.jsonFile !== undefined) await writeFile(options.jsonFile, `${JSON.stringify(report, null, 2)}\n`);
-    return 0;
-  } catch (error) {
-    const isUsage = error instanceof SessionBenchUsageError;
-    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    progress(isUsage ? `${error.message}\n\n${SESSION_BENCH_HELP}` : told);
-    return isUsage ? 2 : 1;
-  }
-}
+/** `npm run bench -- --sessions` */
+export const SESSIONS: BenchCommand<SessionBenchOptions, SessionReport> = {
+  help: SESSION_BENCH_HELP,
+  read: readSessionBenchOptions,
+  measure: measureSessions,
+  print: printSessionReport,
+};
 
 async function measureSessions(options: SessionBenchOptions): Promise<SessionReport> {
   const before = loadavg();

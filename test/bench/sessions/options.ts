@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { type BenchOptions, namesOf, parse, positive, UsageError } from '../bench-command.js';
 
 /** What can be measured, in the order in which it is. */
 export const SESSION_PARTS = ['idle', 'append', 'connect', 'delivery', 'replay', 'pages', 'scope'] as const;
@@ -17,10 +17,9 @@ export interface SessionScale {
   readonly events: number;
 }
 
-export interface SessionBenchOptions extends SessionScale {
+export interface SessionBenchOptions extends SessionScale, BenchOptions {
   readonly scale: string;
   readonly parts: ReadonlySet<SessionPart>;
-  readonly jsonFile?: string;
 }
 
 /** `tiny` proves that the benchmark runs; its figures say nothing. */
@@ -53,55 +52,27 @@ beside the same calls without a session. Starts a database of its own. Prints on
 
 Exit codes: 0 measured, 1 a measurement failed, 2 wrong usage.`;
 
-export class SessionBenchUsageError extends Error {}
-
-/** Undefined when help is asked for. @throws SessionBenchUsageError */
+/** Undefined when help is asked for. @throws UsageError */
 export function readSessionBenchOptions(args: readonly string[]): SessionBenchOptions | undefined {
-  const values = parse(args);
+  const values = parse(args, {
+    sessions: { type: 'boolean' },
+    scale: { type: 'string', default: 'default' },
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    sockets: { type: 'string' },
+    subscriptions: { type: 'string' },
+  });
   if (values.help) return undefined;
   const scale = SCALES[values.scale];
-  if (!scale) throw new SessionBenchUsageError(`There is no scale ${values.scale}.`);
-  const only = values.only?.split(',').filter(Boolean) ?? SESSION_PARTS;
-  const unknown = only.find((name) => !isPart(name));
-  if (unknown !== undefined) throw new SessionBenchUsageError(`There is no measurement ${unknown}.`);
+  if (!scale) throw new UsageError(`There is no scale ${values.scale}.`);
+  const { only, seconds, sockets, subscriptions, json } = values;
   return {
     ...scale,
     scale: values.scale,
-    parts: new Set(only.filter(isPart)),
-    seconds: positive(values.seconds) ?? scale.seconds,
-    sockets: positive(values.sockets) ?? scale.sockets,
-    subscriptions: positive(values.subscriptions) ?? scale.subscriptions,
-    ...(values.json !== undefined && { jsonFile: values.json }),
+    parts: new Set(only === undefined ? SESSION_PARTS : namesOf(only, SESSION_PARTS)),
+    ...(seconds !== undefined && { seconds: positive(seconds) }),
+    ...(sockets !== undefined && { sockets: positive(sockets) }),
+    ...(subscriptions !== undefined && { subscriptions: positive(subscriptions) }),
+    ...(json !== undefined && { jsonFile: json }),
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        sessions: { type: 'boolean' },
-        scale: { type: 'string', default: 'default' },
-        only: { type: 'string' },
-        seconds: { type: 'string' },
-        sockets: { type: 'string' },
-        subscriptions: { type: 'string' },
-        json: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (cause) {
-    throw new SessionBenchUsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
-function isPart(name: string): name is SessionPart {
-  return SESSION_PARTS.some((part) => part === name);
-}
-
-function positive(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!(value > 0)) throw new SessionBenchUsageError(`${text} is no number above 0.`);
-  return value;
 }
