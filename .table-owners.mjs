@@ -56,6 +56,7 @@ export default {
     'file.nodes_of',
     'session.scope_nodes',
     'session.holds',
+    'session.holds_to_write',
     'session.out_of_scope',
     'session.record_change',
   ],

@@ -21,7 +21,7 @@ ALTER TABLE audit.entry
   ADD COLUMN session_id uuid,
   -- The event of its log that tells of the call.
   ADD COLUMN session_seq integer;
-CREATE INDEX entry_session_idx ON audit.entry (session_id, at DESC, id DESC) WHERE session_id IS NOT NULL;
+CREATE INDEX entry_session_idx ON audit.entry (session_id, session_seq DESC NULLS LAST, at DESC, id DESC) WHERE session_id IS NOT NULL;
 CREATE OR REPLACE VIEW audit.trail AS
   SELECT e.id, e.at, e.user_id, e.via, e.action, e.target_kind, e.target_id, e.before, e.after, e.request_id, e.xid, e.session_id, e.session_seq
   FROM audit.entry e;
@@ -81,6 +81,13 @@ $$;
 CREATE FUNCTION session.holds(p_session uuid, p_node uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT p_session IS NULL OR EXISTS (
     SELECT FROM session.scope c WHERE c.session_id = p_session AND c.node_id = p_node AND c.review IS DISTINCT FROM 'rejected')
+$$;
+
+-- Whether a session holds all of these nodes for changing them; what is called for no session may change every node.
+CREATE FUNCTION session.holds_to_write(p_session uuid, p_nodes uuid[]) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p_session IS NULL OR NOT EXISTS (
+    SELECT FROM unnest(p_nodes) AS n(id) WHERE NOT EXISTS (
+      SELECT FROM session.scope c WHERE c.session_id = p_session AND c.node_id = n.id AND c.access = 'write' AND c.review IS DISTINCT FROM 'rejected'))
 $$;
 
 -- What a call of a session names outside its scope, as far as the caller sees it: what is hidden is left to the operation,

@@ -42,6 +42,7 @@ export const undoSession = command({
   input: z.strictObject({
     session_id: Id,
     from_seq: z.int().min(1).optional().describe('Only changes from this event of its log on.'),
+    to_seq: z.int().min(1).optional().describe('Only changes up to this event of its log.'),
     confirmed: Confirmed,
   }),
   output: z.strictObject({
@@ -50,7 +51,9 @@ export const undoSession = command({
     kept: z.int(),
     complete: z
       .boolean()
-      .describe(`False when there are more than the last ${LIMITS.undoChanges} changes; then repeat it.`),
+      .describe(
+        `False when there are more than the last ${LIMITS.undoChanges} changes; then go on with the seq of the last one here as to_seq.`,
+      ),
     changes: z.array(UndoneChange).describe('The last one first; of nodes that you see.'),
   }),
   errors: ['SESSION_NOT_FOUND', 'SESSION_FORBIDDEN'],

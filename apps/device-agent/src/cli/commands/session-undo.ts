@@ -8,6 +8,7 @@ import { connect } from '../workspace-client.js';
 
 interface UndoOptions extends ConfirmOptions {
   from?: number;
+  to?: number;
 }
 
 const KEPT: Readonly<Record<KeptReason, string>> = {
@@ -28,10 +29,16 @@ export function undoCommand(sessions: Command): void {
       .description('take back what a session changed in the graph, where nothing was built on it')
       .argument('<id>', 'id of the session')
       .option('--from <seq>', 'only changes from this event of its log on', wholeNumber)
+      .option('--to <seq>', 'only changes up to this event of its log', wholeNumber)
       .option(...YES),
     async ({ out, args: [session_id = ''], options }) => {
       const client = await connect();
-      const input = { session_id, ...(options.from === undefined ? {} : { from_seq: options.from }) };
+      const { from, to } = options;
+      const input = {
+        session_id,
+        ...(from === undefined ? {} : { from_seq: from }),
+        ...(to === undefined ? {} : { to_seq: to }),
+      };
       const change = {
         preview: () => client.call(undoSession, input),
         apply: () => client.call(undoSession, { ...input, confirmed: true }),
@@ -47,7 +54,7 @@ function describe({ applied, undone, kept, complete, changes }: OutputOf<typeof 
   return [
     ...(rows.length > 0 ? table([['CHANGE', 'OF', 'UNDO'], ...rows]) : []),
     `${applied ? 'Taken back' : 'Would take back'}: ${undone}. Stays: ${kept}.`,
-    ...(complete ? [] : ['There are more changes before these: repeat the command.']),
+    ...(complete ? [] : [`There are more changes before these: go on with --to ${changes.at(-1)?.seq ?? 1}.`]),
   ];
 }
 

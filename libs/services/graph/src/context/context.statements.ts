@@ -104,7 +104,7 @@ const RECENT_SESSIONS = `
       SELECT coalesce(json_object_agg(c.action, c.count ORDER BY c.action), '{}')
       FROM (
         SELECT a.action, count(*) AS count
-        FROM (SELECT * FROM audit.trail t WHERE t.session_id = r.id ORDER BY t.at DESC, t.id DESC LIMIT ${CHANGES_COUNTED}) a
+        FROM (SELECT * FROM audit.trail t WHERE t.session_id = r.id ORDER BY t.session_seq DESC NULLS LAST, t.at DESC, t.id DESC LIMIT ${CHANGES_COUNTED}) a
         WHERE a.target_id = $3::uuid OR EXISTS (SELECT FROM graph.event e WHERE e.id = a.target_id AND e.node_id = $3::uuid)
         GROUP BY a.action) c)) ORDER BY r.place)
   FROM session.recent_of_node($1::uuid, $2::boolean, $3::uuid, $10::uuid, ${SESSIONS_TOLD}) r WHERE EXISTS (SELECT FROM level0)`;

@@ -17,8 +17,8 @@ import { EDGE_BY_KEY, INSERT_EDGE } from './edge.statements.js';
 type Input = ParsedInputOf<typeof connect>;
 type Reply = OutputOf<typeof connect>;
 
-/** Joins two visible nodes. belongs_to carries sharing, so it goes through the preview of access. */
-export async function connectNodes(tx: Transaction, input: Input): Promise<Reply> {
+/** Joins two visible nodes. belongs_to carries sharing, so it goes through the preview of access. `id`: of an edge that comes back. */
+export async function connectNodes(tx: Transaction, input: Input, id = newId()): Promise<Reply> {
   if (input.source_id === input.target_id)
     throw validationFailed([{ path: 'target_id', message: 'a node cannot have an edge to itself' }]);
   const carriesAccess = input.relation === 'belongs_to';
@@ -26,7 +26,7 @@ export async function connectNodes(tx: Transaction, input: Input): Promise<Reply
   const nodes = await lockNodes(tx, [input.source_id, input.target_id]);
   const [source, target] = [nodes.get(input.source_id), nodes.get(input.target_id)];
   if (!source || !target) throw new Error('A locked node is missing');
-  const edge: Edge = { id: newId(), source, target, relation: input.relation };
+  const edge: Edge = { id, source, target, relation: input.relation };
   if (!carriesAccess) {
     await insert(tx, edge);
     return { applied: true, preview: null, edge };

@@ -1,8 +1,10 @@
 import {
-  type addDataSource,
-  type Operation,
+  addDataSource,
+  addTool,
   type OutputOf,
   type ParsedInputOf,
+  removeDataSource,
+  removeTool,
   ServiceError,
   validationFailed,
 } from '@workspace-graph/contracts';
@@ -16,21 +18,30 @@ import { DELETE_LINK, INSERT_LINK, NODE_OF_LINK } from './link.statements.js';
 export type LinkKind = 'data_source' | 'tool';
 type Link = OutputOf<typeof addDataSource>;
 
-/** Adds a data source or tool after the others of the node. */
+const CHANGED_BY = {
+  data_source: { add: addDataSource, remove: removeDataSource },
+  tool: { add: addTool, remove: removeTool },
+} as const;
+
+/** Adds a data source or tool after the others of the node. `id`: of one that comes back. */
 export async function addLink(
   tx: Transaction,
   kind: LinkKind,
   input: ParsedInputOf<typeof addDataSource>,
-  operation: Operation,
+  id = newId(),
 ): Promise<Link> {
   const { name, url } = input;
   const problem = url === null ? null : linkProblem(url);
   if (problem !== null) throw validationFailed([{ path: 'url', message: problem }]);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
-  const id = newId();
   await tx.execute(INSERT_LINK, [id, node.id, node.type, kind, name, url]);
-  tx.audit({ action: operation.name, targetKind: kind, targetId: id, after: { node_id: node.id, name, url } });
-  await touchNode(tx, node.id, operation.name);
+  tx.audit({
+    action: CHANGED_BY[kind].add.name,
+    targetKind: kind,
+    targetId: id,
+    after: { node_id: node.id, name, url },
+  });
+  await touchNode(tx, node.id, CHANGED_BY[kind].add.name);
   return { id, name, url };
 }
 
@@ -39,7 +50,6 @@ export async function removeLink(
   tx: Transaction,
   kind: LinkKind,
   link: { readonly id: string; readonly expectedVersion: number | undefined },
-  operation: Operation,
 ): Promise<{ done: true }> {
   const found = await tx.row<{ node_id: string }>(NODE_OF_LINK, [...seenBy(tx.context.caller), link.id, kind]);
   if (!found) throw linkNotFound(kind, link.id);
@@ -47,8 +57,13 @@ export async function removeLink(
   const removed = await tx.row<Pick<Link, 'name' | 'url'>>(DELETE_LINK, [link.id]);
   // Somebody else may have removed it while the node was not locked yet.
   if (!removed) throw linkNotFound(kind, link.id);
-  tx.audit({ action: operation.name, targetKind: kind, targetId: link.id, before: { node_id: node.id, ...removed } });
-  await touchNode(tx, node.id, operation.name);
+  tx.audit({
+    action: CHANGED_BY[kind].remove.name,
+    targetKind: kind,
+    targetId: link.id,
+    before: { node_id: node.id, ...removed },
+  });
+  await touchNode(tx, node.id, CHANGED_BY[kind].remove.name);
   return { done: true };
 }
 

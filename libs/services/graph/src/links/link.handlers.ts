@@ -21,7 +21,7 @@ export class LinkHandlers {
     input: ParsedInputOf<typeof addDataSource>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof addDataSource>> {
-    return runCommand(this.database, context, (tx) => addLink(tx, 'data_source', input, addDataSource));
+    return runCommand(this.database, context, (tx) => addLink(tx, 'data_source', input));
   }
 
   @Handles(removeDataSource)
@@ -30,17 +30,17 @@ export class LinkHandlers {
     context: OperationContext,
   ): Promise<ReplyOf<typeof removeDataSource>> {
     const link = { id: input.data_source_id, expectedVersion: input.expected_version };
-    return runCommand(this.database, context, (tx) => removeLink(tx, 'data_source', link, removeDataSource));
+    return runCommand(this.database, context, (tx) => removeLink(tx, 'data_source', link));
   }
 
   @Handles(addTool)
   addTool(input: ParsedInputOf<typeof addTool>, context: OperationContext): Promise<ReplyOf<typeof addTool>> {
-    return runCommand(this.database, context, (tx) => addLink(tx, 'tool', input, addTool));
+    return runCommand(this.database, context, (tx) => addLink(tx, 'tool', input));
   }
 
   @Handles(removeTool)
   removeTool(input: ParsedInputOf<typeof removeTool>, context: OperationContext): Promise<ReplyOf<typeof removeTool>> {
     const link = { id: input.tool_id, expectedVersion: input.expected_version };
-    return runCommand(this.database, context, (tx) => removeLink(tx, 'tool', link, removeTool));
+    return runCommand(this.database, context, (tx) => removeLink(tx, 'tool', link));
   }
 }

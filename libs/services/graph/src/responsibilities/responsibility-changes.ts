@@ -27,11 +27,14 @@ import {
 } from './responsibility.statements.js';
 
 /** Adds a responsibility after the others of the node. */
-export async function add(tx: Transaction, input: ParsedInputOf<typeof addResponsibility>): Promise<Responsibility> {
+export async function add(
+  tx: Transaction,
+  input: ParsedInputOf<typeof addResponsibility>,
+  id = newId(),
+): Promise<Responsibility> {
   const assignees = [...new Set(input.assignee_ids)];
   await lockActors(tx, assignees);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
-  const id = newId();
   await tx.execute(INSERT_RESPONSIBILITY, [id, node.id, node.type, input.title, input.description]);
   await tx.execute(INSERT_ASSIGNEES, [id, assignees]);
   const after = { node_id: node.id, title: input.title, description: input.description, assignee_ids: assignees };

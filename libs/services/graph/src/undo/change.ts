@@ -2,6 +2,11 @@ import { type KeptReason, type NodeRef, ServiceError } from '@workspace-graph/co
 
 /** A line of the audit trail that a session wrote. */
 export interface Change {
+  readonly id: string;
+  /** Whether an undo has taken it back as a whole. */
+  readonly is_undone: boolean;
+  /** False where an agent asks whose session does not hold the nodes for changing them. */
+  readonly is_within: boolean;
   readonly at: string;
   readonly seq: number | null;
   readonly action: string;
@@ -24,14 +29,19 @@ export class Kept extends ServiceError {
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+/** Names of the fields that a change gave other values. */
+export function changedIn({ before, after }: Pick<Change, 'before' | 'after'>): string[] {
+  return Object.keys(after ?? {})
+    .filter((field) => !isSame(before?.[field], after?.[field]))
+    .toSorted();
+}
+
 /**
  * Names of the fields that still are as a change left them, to be set back.
  * @throws Kept when none is
  */
 export function fieldsToSetBack({ before, after }: Pick<Change, 'before' | 'after'>, now: Fields): string[] {
-  const changed = Object.keys(after ?? {})
-    .filter((field) => !isSame(before?.[field], after?.[field]))
-    .toSorted();
+  const changed = changedIn({ before, after });
   const untouched = changed.filter((field) => isSame(now[field], after?.[field]));
   if (untouched.length > 0) return untouched;
   throw new Kept(changed.every((field) => isSame(now[field], before?.[field])) ? 'already' : 'changed_since');

@@ -11,8 +11,8 @@ import {
 } from '@workspace-graph/contracts';
 import { type Transaction, UnconfirmedChange } from '@workspace-graph/database';
 import { seenBy } from '../shared/caller.js';
-import { type Change, Kept } from './change.js';
-import { CHANGES, SEEN_SESSION } from './undo.statements.js';
+import { type Change, changedIn, Kept } from './change.js';
+import { CHANGES, LOCK_UNDO, SEEN_SESSION } from './undo.statements.js';
 import { WAYS_BACK } from './ways-back.js';
 
 type Input = ParsedInputOf<typeof undoSession>;
@@ -21,15 +21,25 @@ type Reply = OutputOf<typeof undoSession>;
 /** Takes back the changes of a session, the last one first. Unconfirmed, it does the same and takes everything back again. */
 export async function undo(tx: Transaction, input: Input): Promise<Reply> {
   await refuseOthers(tx, input.session_id);
+  await tx.execute(LOCK_UNDO, [input.session_id]);
+  const { caller } = tx.context;
   const most = LIMITS.undoChanges;
   const found = await tx.rows<Change>(CHANGES, [
-    ...seenBy(tx.context.caller),
+    ...seenBy(caller),
     input.session_id,
     input.from_seq ?? null,
     most + 1,
+    input.to_seq ?? null,
+    caller.session_id ?? null,
   ]);
   const changes: UndoneChange[] = [];
-  for (const change of found.slice(0, most)) changes.push(await takeBack(tx, change, input.session_id));
+  const entries: string[] = [];
+  for (const change of found.slice(0, most)) {
+    if (change.node) tx.restOn(change.node.id);
+    const told = await takeBack(tx, change, input.session_id);
+    if (isWhole(change, told)) entries.push(change.id);
+    changes.push(told);
+  }
   const undone = changes.filter((change) => change.undone).length;
   const told = { undone, kept: changes.length - undone, complete: found.length <= most, changes };
   if (!input.confirmed) throw new UnconfirmedChange({ applied: false, ...told } satisfies Reply);
@@ -38,7 +48,7 @@ export async function undo(tx: Transaction, input: Input): Promise<Reply> {
       action: undoSession.name,
       targetKind: 'session',
       targetId: input.session_id,
-      after: { undone, kept: told.kept },
+      after: { undone, kept: told.kept, entries },
     });
   return { applied: true, ...told };
 }
@@ -70,9 +80,16 @@ async function takeBack(tx: Transaction, change: Change, sessionId: string): Pro
   }
 }
 
+/** Whether a change is taken back in all its parts: then no later undo does it again. */
+function isWhole(change: Change, { undone, fields }: UndoneChange): boolean {
+  return undone && (fields.length === 0 || changedIn(change).every((field) => fields.includes(field)));
+}
+
 async function goBack(tx: Transaction, change: Change, sessionId: string): Promise<readonly string[]> {
   const way = WAYS_BACK[change.action];
   if (!way) throw new Kept('not_undoable');
+  if (change.is_undone) throw new Kept('already');
+  if (!change.is_within) throw new Kept('forbidden');
   const tier = OPERATIONS.get(change.action)?.tier as Scope;
   if (!scopeIncludes(tx.context.caller.scope, tier)) throw new Kept('forbidden');
   return way(tx, change, sessionId);

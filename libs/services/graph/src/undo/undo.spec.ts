@@ -1,6 +1,7 @@
 import {
   addDataSource,
   addResponsibility,
+  addTool,
   archiveEvent,
   archiveNode,
   type Caller,
@@ -18,6 +19,7 @@ import {
   type OutputOf,
   removeDataSource,
   removeResponsibility,
+  removeTool,
   reorderResponsibilities,
   resolveEvent,
   setAccess,
@@ -235,5 +237,56 @@ describe('the undo of a session', () => {
     expect(rows).toEqual([{ is_so: false }]);
     expect(said(await undo())).toEqual(['create_node built_on', 'create_node undone lifecycle']);
     expect((await graph.call(getNode, { node_id: free.id }, graph.admin)).status).toBe('archived');
+  });
+
+  it('brings back what was removed as itself, so that nothing stays of what the session made and removed, and once', async () => {
+    const duty = await graph.call(addResponsibility, { node_id: node.id, title: 'Wood' }, graph.admin);
+    const tool = await graph.call(addTool, { node_id: node.id, name: 'Saw', url: null }, graph.admin);
+    const ends = { source_id: node.id, target_id: near.id } as const;
+    const { edge } = await graph.call(connect, { ...ends, relation: 'related_to' }, graph.admin);
+    const before = await facts();
+    const made = await graph.call(addTool, { node_id: node.id, name: 'Plane', url: null }, agent);
+    await graph.call(removeTool, { tool_id: made.id }, agent);
+    await graph.call(removeTool, { tool_id: tool.id }, agent);
+    const joined = await graph.call(connect, { ...ends, relation: 'informed_by' }, agent);
+    for (const each of [joined.edge, edge]) await graph.call(disconnect, { edge_id: each?.id ?? '' }, agent);
+    await graph.call(updateResponsibility, { responsibility_id: duty.id, title: 'Oak' }, agent);
+    await graph.call(removeResponsibility, { responsibility_id: duty.id }, agent);
+    expect((await undo()).kept).toBe(0);
+    const edges = async () =>
+      (await graph.call(listEdges, { node_id: node.id }, graph.admin)).items.map(({ id }) => id);
+    expect(await facts()).toEqual(before);
+    expect(await edges()).toContain(edge?.id);
+    const [there, again] = [await edges(), await undo()];
+    expect(new Set(again.changes.map(({ kept }) => kept))).toEqual(new Set(['already']));
+    expect([await facts(), await edges()]).toEqual([before, there]);
+  });
+
+  it('by the session itself is no change of the session, and reaches what it may change alone', async () => {
+    await graph.call(connect, { source_id: node.id, target_id: near.id, relation: 'related_to' }, agent);
+    await graph.call(logEvent, { node_id: near.id, kind: 'note', content: 'Elsewhere' }, agent);
+    await log('Here');
+    const narrow = await graph.session(graph.admin, { home: node.id, write: [node.id] });
+    expect(said(await undo({}, narrow))).toEqual(['log undone', 'log forbidden', 'connect forbidden']);
+    expect(said(await undo({}, agent))).toEqual(['log already', 'log undone', 'connect undone']);
+    expect(said(await undo({}, agent))).toEqual(['log already', 'log already', 'connect already']);
+    expect((await graph.call(listEdges, { node_id: near.id }, graph.admin)).items).toHaveLength(1);
+  });
+
+  it('goes as far as it is told, and sets back no memory of what is not set back', async () => {
+    await graph.call(updateNode, { node_id: near.id, lifecycle: 'needs_attention' }, graph.admin);
+    await graph.call(archiveNode, { node_id: near.id }, agent);
+    await log('Later');
+    await graph.call(updateNode, { node_id: near.id, lifecycle: 'inactive' }, graph.admin);
+    const { changes } = await undo({ confirmed: false });
+    const to_seq = changes.at(-1)?.seq ?? 0;
+    expect(said(await undo({ to_seq }))).toEqual(['archive_node changed_since']);
+    expect(said(await undo())).toEqual(['log undone', 'archive_node changed_since']);
+  });
+
+  it('leaves the tie of an actor to a user, and says why', async () => {
+    const actor = await graph.actor('Tied');
+    await graph.call(updateActor, { actor_id: actor.id, user_id: graph.writer.user_id, confirmed: true }, agent);
+    expect(said(await undo())).toEqual(['update_actor moves_access']);
   });
 });

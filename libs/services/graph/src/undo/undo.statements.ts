@@ -9,14 +9,26 @@ export const SEEN_SESSION = statement(
 
 const visible = (id: string): string => `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = ${id})`;
 
+/** Those who undo the same session at the same moment take turns. $1 session. */
+export const LOCK_UNDO = statement('undo.lock', `SELECT pg_advisory_xact_lock(7311, hashtext($1::text))`);
+
 /**
- * The last changes of a session to what the caller sees, the last one first. $1 user, $2 sees all, $3 session, $4 first seq
- * or null, $5 most.
+ * The last changes of a session to what the caller sees, the last one first, but for those by which it undid others. $1 user,
+ * $2 sees all, $3 session, $4 first seq or null, $5 most, $6 last seq or null, $7 session of the caller, which changes what it
+ * holds for that alone.
  */
 export const CHANGES = statement(
   'undo.changes',
   `
-  SELECT graph.iso(a.at) AS at, a.session_seq AS seq, a.action, a.target_kind, a.target_id::text AS target_id, a.before, a.after,
+  WITH undone AS MATERIALIZED (
+    SELECT e.id::uuid AS id FROM audit.trail u, jsonb_array_elements_text(u.after -> 'entries') AS e(id)
+    WHERE u.target_id = $3::uuid AND u.target_kind = 'session' AND u.action = 'undo_session'
+  )
+  SELECT a.id::text AS id, a.id IN (SELECT d.id FROM undone d) AS is_undone,
+    session.holds_to_write($7::uuid, CASE a.target_kind
+      WHEN 'actor' THEN ARRAY(SELECT n FROM graph.nodes_of('actor', a.target_id) n WHERE ${visible('n')})
+      ELSE array_remove(ARRAY[p.node_id, p.other_id], NULL) END) AS is_within,
+    graph.iso(a.at) AS at, a.session_seq AS seq, a.action, a.target_kind, a.target_id::text AS target_id, a.before, a.after,
     (SELECT ${nodeRef('v')} FROM ${VISIBLE} v WHERE v.id = p.node_id) AS node
   FROM audit.trail a
   CROSS JOIN LATERAL (
@@ -30,7 +42,10 @@ export const CHANGES = statement(
   ) p
   WHERE a.session_id = $3::uuid AND a.target_id IS NOT NULL AND ($4::int IS NULL OR a.session_seq >= $4::int)
     AND (a.target_kind = 'actor' OR ${visible('p.node_id')}) AND (p.other_id IS NULL OR ${visible('p.other_id')})
-  ORDER BY a.at DESC, a.id DESC LIMIT $5::int`,
+    AND ($6::int IS NULL OR a.session_seq <= $6::int)
+    AND NOT EXISTS (SELECT FROM audit.trail u WHERE u.session_id = a.session_id AND u.session_seq = a.session_seq
+      AND u.target_kind = 'session' AND u.action = 'undo_session')
+  ORDER BY a.session_seq DESC NULLS LAST, a.at DESC, a.id DESC LIMIT $5::int`,
 );
 
 const otherwise = (id: string, more = ''): string =>
@@ -53,6 +68,14 @@ export const BUILT_ON = statement(
     OR EXISTS (SELECT FROM graph.edge e WHERE e.target_id = $3::uuid AND ${otherwise('e.id')} AND ${otherwise('e.source_id', `AND t.action = 'create_node'`)}
       AND ${visible('e.source_id')})
     AS is_so`,
+);
+
+/** Whether a record is there that was removed under this id. $1 id. */
+export const IS_THERE = statement(
+  'undo.is_there',
+  `
+  SELECT EXISTS (SELECT FROM graph.edge e WHERE e.id = $1::uuid) OR EXISTS (SELECT FROM graph.responsibility r WHERE r.id = $1::uuid)
+    OR EXISTS (SELECT FROM graph.link l WHERE l.id = $1::uuid) AS is_so`,
 );
 
 /** $1 edge. */

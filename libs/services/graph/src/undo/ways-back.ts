@@ -38,7 +38,7 @@ import * as duties from '../responsibilities/responsibility-changes.js';
 import { seenBy } from '../shared/caller.js';
 import { emitGraphChanged } from '../shared/graph-changed.js';
 import { type Change, type Fields, fieldsToSetBack, formerValues, isSame, Kept } from './change.js';
-import { BUILT_ON, EDGE, REOPEN_EVENT, WITHDRAW_SUCCESSOR } from './undo.statements.js';
+import { BUILT_ON, EDGE, IS_THERE, REOPEN_EVENT, WITHDRAW_SUCCESSOR } from './undo.statements.js';
 
 /** Takes a change back. Answers the fields that got their former value. @throws Kept, ServiceError when it stays */
 type WayBack = (tx: Transaction, change: Change, sessionId: string) => Promise<readonly string[]>;
@@ -87,6 +87,8 @@ async function setNodeBack(tx: Transaction, change: Change): Promise<readonly st
   const opensGate = node.visibility === 'private' || node.visibility === 'group';
   const free = fields.filter((field) => field !== 'owner_id' || !opensGate);
   if (free.length === 0) throw new Kept('moves_access');
+  // What an archived node was before is of no use without its being archived.
+  if (free.join() === 'lifecycle_before_archive') throw new Kept('changed_since');
   await storeChanges(tx, node, formerValues(change, free), undoSession.name);
   return free;
 }
@@ -124,6 +126,11 @@ async function reinstateEvent(tx: Transaction, { target_id, before, after }: Cha
   const { kind, content, occurred_at } = made;
   if (!isSame(toldOf(successor), { kind, content, occurred_at, status: 'active' })) throw new Kept('built_on');
   await tx.execute(WITHDRAW_SUCCESSOR, [successor.id]);
+  const withdrawn = {
+    before: { status: 'active', supersedes_id: target_id },
+    after: { status: 'archived', supersedes_id: null },
+  };
+  tx.audit({ action: undoSession.name, targetKind: 'event', targetId: successor.id, ...withdrawn });
   await reopen(tx, old, before?.['status'] as EventStatus);
   return ['status'];
 }
@@ -143,10 +150,16 @@ async function removeMadeEdge(tx: Transaction, { target_id }: Change): Promise<r
   return WHOLE;
 }
 
-async function connectAgain(tx: Transaction, { before }: Change): Promise<readonly string[]> {
+/** A record comes back as itself: what the session did to it before finds it. */
+async function refusePresent(tx: Transaction, id: string): Promise<void> {
+  if ((await tx.row<{ is_so: boolean }>(IS_THERE, [id]))?.is_so) throw new Kept('already');
+}
+
+async function connectAgain(tx: Transaction, { target_id: edgeId, before }: Change): Promise<readonly string[]> {
   const { source_id, target_id, relation } = before as Parameters<typeof connectNodes>[1];
   if (relation === 'belongs_to') throw new Kept('moves_access');
-  await connectNodes(tx, { source_id, target_id, relation, confirmed: true });
+  await refusePresent(tx, edgeId);
+  await connectNodes(tx, { source_id, target_id, relation, confirmed: true }, edgeId);
   return WHOLE;
 }
 
@@ -165,10 +178,7 @@ async function removeMadeDuty(tx: Transaction, { target_id, after }: Change): Pr
 }
 
 async function setDutyBack(tx: Transaction, change: Change): Promise<readonly string[]> {
-  const fields = fieldsToSetBack(change, {
-    ...(await dutyNow(tx, change.target_id)),
-    node_id: change.before?.['node_id'],
-  });
+  const fields = fieldsToSetBack(change, await dutyNow(tx, change.target_id));
   await duties.update(tx, {
     responsibility_id: change.target_id,
     expected_version: asWas,
@@ -177,8 +187,9 @@ async function setDutyBack(tx: Transaction, change: Change): Promise<readonly st
   return fields;
 }
 
-async function addDutyAgain(tx: Transaction, { before }: Change): Promise<readonly string[]> {
-  await duties.add(tx, { ...(before as unknown as Duty), expected_version: asWas });
+async function addDutyAgain(tx: Transaction, { target_id, before }: Change): Promise<readonly string[]> {
+  await refusePresent(tx, target_id);
+  await duties.add(tx, { ...(before as unknown as Duty), expected_version: asWas }, target_id);
   return WHOLE;
 }
 
@@ -193,29 +204,23 @@ async function orderDutiesAgain(tx: Transaction, change: Change): Promise<readon
 /** What a link is cannot be changed: it is there as it was made, or gone. */
 function removeMadeLink(kind: LinkKind): WayBack {
   return async (tx, { target_id }) => {
-    await removeLink(
-      tx,
-      kind,
-      { id: target_id, expectedVersion: asWas },
-      kind === 'tool' ? removeTool : removeDataSource,
-    );
+    await removeLink(tx, kind, { id: target_id, expectedVersion: asWas });
     return WHOLE;
   };
 }
 
 function addLinkAgain(kind: LinkKind): WayBack {
-  return async (tx, { before }) => {
+  return async (tx, { target_id, before }) => {
     const link = before as unknown as Parameters<typeof addLink>[2];
-    await addLink(tx, kind, { ...link, expected_version: asWas }, kind === 'tool' ? addTool : addDataSource);
+    await refusePresent(tx, target_id);
+    await addLink(tx, kind, { ...link, expected_version: asWas }, target_id);
     return WHOLE;
   };
 }
 
 async function renameActorBack(tx: Transaction, change: Change): Promise<readonly string[]> {
-  const { name } = (await readActor(tx, change.target_id)).parse() as { name: string };
-  const fields = fieldsToSetBack(change, { name, user_id: change.before?.['user_id'] }).filter(
-    (field) => field === 'name',
-  );
+  const { name, user_id } = (await readActor(tx, change.target_id)).parse() as Fields;
+  const fields = fieldsToSetBack(change, { name, user_id }).filter((field) => field === 'name');
   if (fields.length === 0) throw new Kept('moves_access');
   await updateActorBy(tx, {
     actor_id: change.target_id,

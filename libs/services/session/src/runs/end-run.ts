@@ -25,11 +25,15 @@ export async function endInTerminal(
   tx: Transaction,
   { terminal_id }: ParsedInputOf<typeof endTerminal>,
 ): Promise<OutputOf<typeof endTerminal>> {
-  const found = await tx.rows<{ id: string }>(SESSIONS_IN_TERMINAL, [tx.context.caller.user_id, terminal_id]);
+  const found = await tx.rows<{ id: string; run_id: string }>(SESSIONS_IN_TERMINAL, [
+    tx.context.caller.user_id,
+    terminal_id,
+  ]);
   const suspended: string[] = [];
-  for (const { id } of found) {
+  for (const { id, run_id } of found) {
     const session = await lockAnySession(tx, id);
-    if (!session?.live_run_id || 'refused' in transition(session.state, { kind: 'suspend' })) continue;
+    // By the time it is locked another run may be under way, elsewhere.
+    if (session?.live_run_id !== run_id || 'refused' in transition(session.state, { kind: 'suspend' })) continue;
     await suspend(tx, session, { outcome: 'suspended', reason: 'terminal_exit', by: SERVER, canContinue: true });
     suspended.push(id);
   }

@@ -41,7 +41,7 @@ export const SEED_SCOPE = statement(
   INSERT INTO session.scope (session_id, node_id, access, added_via)
   SELECT $3::uuid, v.id, CASE WHEN v.id = $4::uuid THEN 'write' ELSE 'read' END, 'seed'
   FROM graph.node_and_neighbours($4::uuid) AS a(id) JOIN ${VISIBLE} v ON v.id = a.id
-  ON CONFLICT (session_id, node_id) DO UPDATE SET access = 'write' WHERE excluded.access = 'write'`,
+  ON CONFLICT (session_id, node_id) DO UPDATE SET access = 'write', added_via = 'seed' WHERE excluded.access = 'write'`,
 );
 
 /**
@@ -66,7 +66,7 @@ export const RENEW_RUNS = statement(
 export const SESSIONS_IN_TERMINAL = statement(
   'session.in_terminal',
   `
-  SELECT s.id::text AS id FROM session.run r JOIN session.session s ON s.live_run_id = r.id
+  SELECT s.id::text AS id, r.id::text AS run_id FROM session.run r JOIN session.session s ON s.live_run_id = r.id
   WHERE r.terminal_id = $2::text AND r.ended_at IS NULL AND s.owner_id = $1::uuid ORDER BY s.id`,
 );
 

@@ -23,7 +23,6 @@ export interface AddedNode {
 
 interface Held {
   readonly id: string;
-  readonly access: ScopeAccess | null;
   readonly is_rejected: boolean;
   readonly is_joined: boolean;
 }

@@ -7,7 +7,7 @@ import { seenBy, sessionNotFound } from '../shared/caller.js';
 import { conflict, lockOwnSession } from '../shared/locked-session.js';
 import { emitChanged } from '../shared/session-changes.js';
 import { agentsSession } from './agents-session.js';
-import { lockNodes } from './hold-nodes.js';
+import { lockNodes, waysTo } from './hold-nodes.js';
 import { ANCHOR, STANDING } from './scope.statements.js';
 
 /** Tells an agent where its session stands, and anchors it when it asks for that. */
@@ -29,6 +29,8 @@ async function anchor(tx: Transaction, sessionId: string, nodeId: string): Promi
       session,
       'The session has another home node; svc_expand_scope brings this one into its scope.',
     );
+  // A person who has taken the node out decides whether it comes back.
+  await waysTo(tx, sessionId, [nodeId]);
   const name = session.is_named || !node ? session.name : defaultSessionName(node.name, new Date());
   await tx.execute(ANCHOR, [sessionId, nodeId, name]);
   await tx.execute(SEED_SCOPE, [...seenBy(tx.context.caller), sessionId, nodeId]);

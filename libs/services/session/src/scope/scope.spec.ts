@@ -99,6 +99,20 @@ describe('the scope of a session', () => {
     expect(await scopeOf(connected.session.id)).toEqual({ Island: 'read expand', Far: 'read disconnected' });
   });
 
+  it('does not tell how a node is joined to one that its person does not see any more [access.hidden.nowhere]', async () => {
+    const [hub, spoke, loose] = [
+      await world.node('Hub', [world.owner]),
+      await world.node('Spoke'),
+      await world.node('Loose'),
+    ];
+    await join(hub, spoke);
+    const { agent } = await agentAt(world.nodeId);
+    await expand(agent, [hub]);
+    await world.share(hub, [world.manager]);
+    const { added } = await expand(agent, [spoke, loose]);
+    expect(added.map(({ added_via }) => added_via)).toEqual(['disconnected', 'disconnected']);
+  });
+
   it('does not grow beyond what the credential and the person may do', async () => {
     const closed = await world.node('Closed', [world.owner]);
     const { agent } = await agentAt(world.nodeId);
@@ -167,6 +181,16 @@ describe('an agent that begins', () => {
 describe('a person who looks at what a session holds', () => {
   const decide = (caller: Caller, session_id: string, node_id: string, decision: 'accept' | 'reject') =>
     world.harness.call(reviewScope, { session_id, node_id, decision }, caller);
+
+  it('takes a node out also as the home of a session that has none yet', async () => {
+    const { agent, connected } = await agentAt();
+    await expand(agent, [island]);
+    await decide(world.owner, connected.session.id, island, 'reject');
+    await world.harness.refusal(initSession, { node_id: island }, agent, 'FORBIDDEN');
+    expect(await world.harness.call(getSession, { session_id: connected.session.id }, world.owner)).toMatchObject({
+      node: null,
+    });
+  });
 
   it('finds the nodes that no edge joins, accepts them, or rejects them: the agent cannot bring those back, the owner can', async () => {
     const { agent, connected } = await agentAt(world.nodeId);

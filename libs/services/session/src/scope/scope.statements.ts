@@ -10,12 +10,13 @@ export const LOCK_NODES = statement(
   SELECT n.id::text AS id, p.name, n.type, n.level FROM graph.lock_nodes($1::uuid, $2::boolean, $3::uuid[]) n JOIN graph.node_place p ON p.id = n.id`,
 );
 
-/** What a session that is locked has of nodes, and whether edges lead there. $1 user, $2 sees all, $3 session, $4 nodes. */
+/** What a session that is locked has of nodes, and whether edges lead there from what the caller sees of it. $1 user, $2 sees all, $3 session, $4 nodes. */
 export const HELD = statement(
   'session.held',
   `
-  WITH held AS MATERIALIZED (SELECT array_agg(c) AS ids FROM session.scope_nodes($3::uuid) c)
-  SELECT w.id::text AS id, c.access, coalesce(c.review = 'rejected', false) AS is_rejected,
+  WITH held AS MATERIALIZED (
+    SELECT array_agg(c) AS ids FROM session.scope_nodes($3::uuid) c WHERE EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = c))
+  SELECT w.id::text AS id, coalesce(c.review = 'rejected', false) AS is_rejected,
     h.ids IS NULL OR graph.is_joined($1::uuid, $2::boolean, w.id, h.ids) AS is_joined
   FROM unnest($4::uuid[]) AS w(id) CROSS JOIN held h LEFT JOIN session.scope c ON c.session_id = $3::uuid AND c.node_id = w.id`,
 );
