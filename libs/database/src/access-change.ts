@@ -69,7 +69,7 @@ export function emitAccessChanged(tx: Transaction, nodeIds: readonly string[], u
 }
 
 /** The nodes that an event names: none where there are too many, and whoever listens looks at everything. */
-export function nameable(nodeIds: readonly string[]): string[] {
+function nameable(nodeIds: readonly string[]): string[] {
   return nodeIds.length > LIMITS.nodesPerEvent ? [] : [...nodeIds];
 }
 

@@ -4,7 +4,6 @@ export {
   changeAccess,
   emitAccessChanged,
   lockAccess,
-  nameable,
   refreshAccess,
   shareAccessLock,
 } from './access-change.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import {
   type Caller,
   createMirror,
@@ -14,6 +15,7 @@ import {
 import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { eventually } from '../watcher/watcher.fixture.js';
+import { FolderTexts } from './client-config/folder-texts.js';
 import { HandoffFiles } from './handoff-files.js';
 
 interface KnownSession {
@@ -143,6 +145,17 @@ describe('the handoff of a session', () => {
     expect(await tell(one)).toBeNull();
     await handOver(one, 'Next.');
     await untilWritten(fileOf(path, one), 'Next.');
+  });
+
+  it('that the disk refuses keeps nobody from the record, and is written once it can be', async () => {
+    const { nodeId, path } = await device.mirror('Zoo');
+    const one = session(nodeId);
+    one.handoff = { title: 'T', text: 'Late.', written_by: 'server', at: '2026-05-04T10:00:00.000Z' };
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const write = jest.spyOn(FolderTexts.prototype, 'write').mockRejectedValueOnce(full);
+    expect(await tell(one)).toBeNull();
+    write.mockRestore();
+    expect(await tell(one)).toEqual({ path: fileOf(path, one), state: 'unchanged' });
   });
 
   it('goes through no link, and leaves what is not its own', async () => {

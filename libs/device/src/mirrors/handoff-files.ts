@@ -37,8 +37,8 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly stops: (() => Promise<void> | void)[] = [];
   /** Sessions that are to be looked at, with their nodes. */
   private readonly due = new Map<string, string>();
-  /** What was written of each session: a file that somebody removed is not written again. */
-  private readonly written = new Map<string, string>();
+  /** Of each open session, what was written and where: a file that somebody removed is not written again. */
+  private readonly written = new Map<string, { readonly nodeId: string; readonly mark: string | null }>();
   private following: Promise<void> | null = null;
 
   constructor(
@@ -72,20 +72,29 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     const folder = await this.parts.localPaths.folderOfNode(node.id, asker);
     const row = this.mirrors.of(node.id);
     if (folder === null || !row) return null;
-    const text = withMark(textOf(handoff));
-    const isDue = isOpen(state) && this.isDue(await readText(row.path, pathOf(sessionId)), sessionId, text);
-    if (isDue) await this.follow(row, sessionId, text);
-    const found = await readText(row.path, pathOf(sessionId));
+    const found = await this.foundOf(row, sessionId, isOpen(state) ? withMark(textOf(handoff)) : null);
     if (found === 'missing') return null;
     const isOurs = found !== 'foreign' && isOwnText(found.text);
     return { path: join(folder, pathOf(sessionId)), state: isOurs ? 'unchanged' : 'changed' };
+  }
+
+  /** What lies there, after writing what is due. The record tells the handoff: a disk that cannot be written keeps nobody from it. */
+  private async foundOf(row: MirrorRow, sessionId: string, due: string | null): Promise<FoundText> {
+    const look = (): Promise<FoundText> => readText(row.path, pathOf(sessionId));
+    try {
+      if (due !== null && this.isDue(await look(), sessionId, due)) await this.follow(row, sessionId, due);
+      return await look();
+    } catch (error) {
+      this.warn(sessionId, error);
+      return 'missing';
+    }
   }
 
   /** Takes the files that nobody changed out of a folder. Call it while the node is locked. */
   async remove(row: MirrorRow): Promise<void> {
     const names = await readdir(join(row.path, FOLDER)).catch(() => []);
     for (const name of names) if (name.endsWith('.md')) await this.removeOwn(row, `${FOLDER}/${name}`);
-    this.written.clear();
+    for (const [sessionId, { nodeId }] of this.written) if (nodeId === row.nodeId) this.written.delete(sessionId);
     // What else lies there is somebody's, and stays.
     for (const folder of [FOLDER, '.svc']) await rmdir(join(row.path, folder)).catch(() => undefined);
   }
@@ -120,10 +129,12 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
   private async followDue(): Promise<void> {
     for (const [sessionId, nodeId] of this.due) {
       this.due.delete(sessionId);
-      await this.followOne(sessionId, nodeId).catch((error: unknown) =>
-        this.parts.logger.warn({ err: error, session: sessionId }, 'the handoff of a session was not written'),
-      );
+      await this.followOne(sessionId, nodeId).catch((error: unknown) => this.warn(sessionId, error));
     }
+  }
+
+  private warn(sessionId: string, error: unknown): void {
+    this.parts.logger.warn({ err: error, session: sessionId }, 'the handoff of a session was not written');
   }
 
   private async followOne(sessionId: string, nodeId: string): Promise<void> {
@@ -131,7 +142,10 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     const session = await orNull(this.parts.service.call(getSession, input, null));
     const row = this.mirrors.of(nodeId);
     if (!session || !row) return;
-    if (!isOpen(session.state)) return this.parts.locks.run([nodeId], () => this.removeOwn(row, pathOf(sessionId)));
+    if (!isOpen(session.state)) {
+      this.written.delete(sessionId);
+      return this.parts.locks.run([nodeId], () => this.removeOwn(row, pathOf(sessionId)));
+    }
     const info = await orNull(this.parts.service.call(getResumeInfo, input, null));
     if (info?.handoff) await this.follow(row, sessionId, withMark(textOf(info.handoff)));
   }
@@ -143,21 +157,22 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     });
   }
 
-  private async write({ path: folder }: MirrorRow, sessionId: string, text: string): Promise<void> {
+  private async write({ nodeId, path: folder }: MirrorRow, sessionId: string, text: string): Promise<void> {
     const path = pathOf(sessionId);
     const found = await readText(folder, path);
     const isDue = this.isDue(found, sessionId, text);
-    this.written.set(sessionId, text);
-    if (!isDue || found === 'foreign') return;
-    if (found !== 'missing' && !isOwnText(found.text))
-      await this.texts.write({ folder, path: keptPathOf(sessionId, found.text), found: 'missing' }, found.text, OURS);
-    await this.texts.write({ folder, path, found }, text, OURS);
+    if (isDue && found !== 'foreign') {
+      if (found !== 'missing' && !isOwnText(found.text))
+        await this.texts.write({ folder, path: keptPathOf(sessionId, found.text), found: 'missing' }, found.text, OURS);
+      await this.texts.write({ folder, path, found }, text, OURS);
+    }
+    this.written.set(sessionId, { nodeId, mark: markOf(text) });
   }
 
   /** Not when the file is of this handoff already, changed or not, or nobody knows of which. */
   private isDue(found: FoundText, sessionId: string, text: string): boolean {
     if (found === 'foreign') return false;
-    if (found === 'missing') return this.written.get(sessionId) !== text;
+    if (found === 'missing') return this.written.get(sessionId)?.mark !== markOf(text);
     const mark = markOf(found.text);
     return mark !== null && mark !== markOf(text);
   }

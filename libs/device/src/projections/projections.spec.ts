@@ -63,7 +63,15 @@ describe('the projection of a session', () => {
       await pathOf('wip/a.md', stranger),
     ];
 
-    expect(new Set(paths).size).toBe(3);
+    // Without a handshake the agents of one credential have one key, and a scope each.
+    const wanted = new Map([[other.nodeId, ['wip/a.md']]]);
+    for (const session_id of [randomUUID(), randomUUID()]) {
+      device.records.sessions.set(session_id, new Set([other.nodeId]));
+      const asker = { callId: randomUUID(), requestId: 'r', caller: { ...agent(), session_id } };
+      paths.push((await device.module.get(Projections).project(asker, wanted))(other.nodeId, 'wip/a.md') ?? '');
+    }
+
+    expect(new Set(paths).size).toBe(5);
     expect(await pathOf('wip/a.md')).toBe(paths[0]);
   });
 

@@ -127,9 +127,9 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   private of(asker: Envelope): Projection {
-    const { user_id, credential_id, session_key = null } = callerOf(asker);
+    const { user_id, credential_id, session_key = null, session_id = null } = callerOf(asker);
     const key = createHash('sha256')
-      .update(JSON.stringify([user_id, credential_id, session_key]))
+      .update(JSON.stringify([user_id, credential_id, session_key, session_id]))
       .digest('hex')
       .slice(0, 32);
     const projection = this.projections.get(key) ?? {

@@ -59,7 +59,8 @@ export class ChangeWatch {
 
   /** From here on a socket is told this, and nothing else. */
   watch(socket: LiveSocket, watched: Watched): void {
-    if (KINDS.some((kind) => watched[kind])) this.watchers.set(socket, watched);
+    // One that has closed meanwhile has been forgotten already.
+    if (socket.isOpen && KINDS.some((kind) => watched[kind])) this.watchers.set(socket, watched);
     else this.forget(socket);
   }
 
@@ -95,7 +96,7 @@ export class ChangeWatch {
   private async tell(changes: PendingChanges): Promise<void> {
     const viewers = new Viewers();
     const sockets = [...this.watchers.keys()].map((socket) => ({ socket, place: viewers.placeOf(socket) }));
-    const seesOf = await this.sightOf(changes, viewers);
+    const seesOf = changes.isEverything ? () => nobody : await this.sightOf(changes, viewers);
     const told = { graph: toldOfGraph(changes, seesOf), files: toldOf(changes.files, seesOf) };
     const frames = viewers.list.map(({ user_id }, place) => {
       const isEverything = changes.isEverything || changes.users.has(user_id);

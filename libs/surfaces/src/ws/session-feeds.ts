@@ -78,6 +78,8 @@ export class SessionFeeds {
     begun: (lastSeq: number) => void,
   ): Promise<void> {
     this.unsubscribe(socket, sessionId);
+    // One that has closed meanwhile has been forgotten already.
+    if (!socket.isOpen) return;
     const feed = this.feeds.get(sessionId) ?? { sessionId, head: 0, told: 0, subscriptions: new Map() };
     const subscription: Subscription = { socket, sessionId, after, isLive: false, isEnded: false };
     this.feeds.set(sessionId, feed);

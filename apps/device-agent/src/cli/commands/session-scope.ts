@@ -1,6 +1,7 @@
 import { addToSessionScope, getSessionScope, LIMITS, type OutputOf, reviewScope } from '@workspace-graph/contracts';
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { CliError } from '../cli-error.js';
 import { table } from '../output.js';
 import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
@@ -33,13 +34,17 @@ export function scopeCommand(sessions: Command): void {
       await change(client, session_id, options);
       const { unreviewed = false } = options;
       const page = await client.call(getSessionScope, { session_id, unreviewed, limit: LIMITS.listMax });
-      out.result(page, table([['NODE', 'ACCESS', 'JOINED', 'REVIEW', 'REASON'], ...page.items.map(rowOf)]));
+      out.result(page, [
+        ...table([['NODE', 'ACCESS', 'JOINED', 'REVIEW', 'REASON'], ...page.items.map(rowOf)]),
+        ...(page.next_cursor === null ? [] : [`There are more than these ${LIMITS.listMax}.`]),
+      ]);
     },
   );
 }
 
 async function change(client: WorkspaceClient, session_id: string, options: ScopeOptions): Promise<void> {
   const { add = [], write, accept, reject } = options;
+  if (write && add.length === 0) throw new CliError('WRONG_USAGE', 'Say with --add which nodes it may change.', {});
   if (add.length > 0) {
     const node_ids = await Promise.all(add.map((node) => resolveNode(client, node)));
     await client.call(addToSessionScope, { session_id, node_ids, access: write ? 'write' : 'read' });
