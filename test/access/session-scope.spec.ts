@@ -13,7 +13,6 @@ import {
   logEvent,
   OPERATIONS,
   type Operation,
-  type Owner,
   purgeNode,
   REACH_FIELDS,
   type ReachKind,
@@ -248,17 +247,6 @@ async function allNodes(): Promise<string[]> {
   const { rows } = await harness.database.pool.query<{ id: string }>('SELECT id FROM graph.node');
   return rows.map(({ id }) => id);
 }
-
-describe('the table of operations', () => {
-  it('has nothing that reaches a node and does not say so', () => {
-    const owners: readonly Owner[] = ['graph', 'file', 'device', 'session'];
-    const silent = offered.filter(({ input, reach, owner }) => {
-      const naming = Object.keys(input.shape).filter((field) => Object.hasOwn(REACH_FIELDS, field));
-      return owners.includes(owner) && naming.some((field) => !Object.hasOwn(Object(reach), field));
-    });
-    expect(silent.map(({ name }) => name)).toEqual([]);
-  });
-});
 
 describe('what an agent changes', () => {
   const agentHolding = async (write: string[]): Promise<Caller> => {

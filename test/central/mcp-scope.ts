@@ -1,5 +1,8 @@
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 
+/** Of one call: to read and to change what it names. */
+const MOST_HINTS = 3;
+
 interface Refusal {
   readonly code: string;
   readonly details: { readonly node_ids: readonly string[]; readonly access: string };
@@ -10,10 +13,12 @@ export function followHints(client: Client, refused: (refusal: string) => void =
   const callTool = client.callTool.bind(client);
   const expand = async ({ details }: Refusal): Promise<void> => {
     const { node_ids, access } = details;
-    await callTool({ name: 'svc_expand_scope', arguments: { node_ids, access, reason: 'the spec reads it' } });
+    const input = { node_ids, access, reason: 'the spec reads it' };
+    const { isError, content } = await callTool({ name: 'svc_expand_scope', arguments: input });
+    if (isError) throw new Error(`The hint leads nowhere: ${JSON.stringify(content)}`);
   };
   const again = async <T>(ask: () => Promise<T>, refusalOf: (answer: T) => Refusal | null): Promise<T> => {
-    for (;;) {
+    for (let asked = 0; asked < MOST_HINTS; asked++) {
       let refusal: Refusal | null;
       try {
         const answer = await ask();
@@ -26,6 +31,7 @@ export function followHints(client: Client, refused: (refusal: string) => void =
       refused(JSON.stringify(refusal));
       await expand(refusal);
     }
+    throw new Error(`${MOST_HINTS} hints did not lead to an answer`);
   };
   const following = <Ask extends (...args: never[]) => Promise<unknown>>(ask: Ask): Ask =>
     ((...args: never[]) =>

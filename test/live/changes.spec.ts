@@ -171,14 +171,14 @@ describe('a client that watches the graph', () => {
     expect(ids(client)).toEqual(new Set([marker, shown]));
   });
 
-  it('gets a thousand changes in a few frames, and a mass of them as one that says so [ws.watch.coalesced]', async () => {
+  it('gets hundreds of changes in a few frames, and a mass of them as one that says so [ws.watch.coalesced]', async () => {
     const client = await watching(reader);
     const some = [];
     for (let count = 0; count < 20; count++) some.push(await area(`Some ${count}`));
     await settled(client);
     const before = told(client).length;
     const startMs = performance.now();
-    for (let count = 0; count < 1_000; count++) await note(some[count % some.length] ?? '');
+    for (let count = 0; count < 300; count++) await note(some[count % some.length] ?? '');
     await settled(client);
     const slots = Math.ceil((performance.now() - startMs) / 250) + 1;
     const frames = told(client).slice(before);

@@ -56,7 +56,7 @@ beforeAll(async () => {
     'Seen',
     `${SECRET} hall`,
   ];
-}, 120_000);
+});
 afterAll(() => world[Symbol.asyncDispose]());
 
 /** @throws when a text tells what is hidden, or that something of ours has failed */

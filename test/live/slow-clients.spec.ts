@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { appendSessionEvents, closeSession } from '@workspace-graph/contracts';
 import type { LiveClient } from './live-client.js';
 import { LiveWorld, type Person } from './live-world.js';
@@ -19,9 +20,15 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('a client that takes nothing for a while', () => {
+  // The metric is of all sockets: what one of another test has not taken would count.
+  beforeEach(async () => {
+    while ((await world.metric('live_unsent_bytes')) > 0) await sleep(20);
+  });
+
   it('gets every event once and in order when it takes them again, and is not buffered for without bound [ws.slow-consumer]', async () => {
     const session = await world.connect(nodeId, owner);
-    const [slow, quick] = [await world.client(owner), await world.client(owner)];
+    await using slow = await world.client(owner);
+    await using quick = await world.client(owner);
     for (const client of [slow, quick]) await client.ask('subscribe', { session_id: session.id });
     slow.socket.pause();
     // 40 MB: far more than the buffers of a socket and the bound together.
@@ -46,7 +53,7 @@ describe('a client that takes nothing for a while', () => {
 
   it('is told the state of sessions that holds then', async () => {
     const [session, other] = [await world.connect(nodeId, owner), await world.connect(nodeId, owner)];
-    const slow = await world.client(owner);
+    await using slow = await world.client(owner);
     await slow.ask('subscribe', { session_id: session.id });
     slow.socket.pause();
     const text = 'x'.repeat(100_000);
@@ -61,7 +68,8 @@ describe('a client that takes nothing for a while', () => {
 
   it('is told to look at everything when nodes have changed meanwhile', async () => {
     const session = await world.connect(nodeId, owner);
-    const [slow, quick] = [await world.client(owner), await world.client(owner)];
+    await using slow = await world.client(owner);
+    await using quick = await world.client(owner);
     await slow.ask('subscribe', { session_id: session.id });
     for (const client of [slow, quick]) await client.ask('watch', { graph: true });
     slow.socket.pause();

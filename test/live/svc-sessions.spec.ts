@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import {
   appendSessionEvents,
   closeSession,
+  expandScope,
   getEvent,
   logEvent,
   type Session,
@@ -130,4 +131,21 @@ it('undoes what a session changed, after showing it', async () => {
   expect((await svc('undo', id, '--yes')).stdout).toContain('Taken back: 1. Stays: 0.');
   expect(await status()).toBe('archived');
   expect((await svc('undo', id)).stdout).toContain('stays: is as it was before');
+});
+
+it('shows what a session may reach, adds to it and takes nodes out of it', async () => {
+  const [home, draft, found] = await Promise.all(['Yard', 'Draft', 'Found'].map((name) => world.node(name)));
+  if (!home || !draft || !found) throw new Error('A node is missing');
+  const { id } = await world.connect(home.id, owner);
+  const rows = async (...args: readonly string[]): Promise<string[]> =>
+    (await svc('scope', id, ...args)).stdout.split('\n').map((line) => line.replace(/ {2,}/g, ' | ').trim());
+  expect(await rows()).toEqual(['NODE | ACCESS | JOINED | REVIEW | REASON', 'Yard | write | seed', '']);
+  expect((await svc('scope', id, '--write')).code).toBe(2);
+  expect(await rows('--add', 'Draft', '--write')).toContain('Draft | write | user');
+  const agent = { ...owner.caller, via: 'mcp', session_id: id } as const;
+  await world.call(expandScope, { node_ids: [found.id], access: 'read', reason: 'It is named.' }, agent);
+  const [, waiting = ''] = await rows('--unreviewed');
+  expect(waiting).toMatch(/^Found \| read \| disconnected \|.* It is named\.$/);
+  expect(await rows('--reject', found.id)).not.toContain(waiting);
+  expect(await rows('--accept', draft.id)).toContain('Draft | write | user | accepted');
 });
