@@ -64,7 +64,11 @@ export class Database {
       // Pages are on SSDs or in memory, and no statement here is worth compiling.
       options: `-c jit=off -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
     });
-    this.pool.on('error', (error) => options.onIdleError?.(error));
+    this.pool.on('error', (error) => {
+      // The pool hangs the whole connection on it, with the text of every statement.
+      Reflect.deleteProperty(error, 'client');
+      options.onIdleError?.(error);
+    });
     this.pulse = new pg.Pool({
       connectionString: options.url,
       max: 1,

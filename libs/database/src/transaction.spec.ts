@@ -100,3 +100,13 @@ describe('a transaction', () => {
     await database.transaction((client) => client.query('SELECT pg_sleep(0.1)'));
   });
 });
+
+it('the loss of an idle connection is told without the connection itself', async () => {
+  const { promise, resolve } = Promise.withResolvers<Error>();
+  const other = new Database({ url: server.url, poolSize: 1, onIdleError: resolve });
+  const { rows } = await other.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await database.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+  expect(await promise).toMatchObject({ code: '57P01' });
+  expect(Object.hasOwn(await promise, 'client')).toBe(false);
+  await other.close();
+});
