@@ -6,6 +6,7 @@ delete swc.$schema;
 /** Specs run on the TypeScript sources: the custom export condition resolves each package to `src`. */
 export default {
   testEnvironment: '<rootDir>/libs/testing/jest/leak-checking-environment.mjs',
+  runtime: '<rootDir>/libs/testing/jest/sharing-runtime.mjs',
   testEnvironmentOptions: {
     customExportConditions: ['@workspace-graph/source', 'node', 'node-addons'],
   },

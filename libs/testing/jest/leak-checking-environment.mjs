@@ -42,10 +42,31 @@ async function childrenNow() {
   );
 }
 
-/** Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes. */
+/** What jest leaves in the global object of a spec file and would find again in the next one. */
+const handlersOfJest = Symbol.for('EVENT_HANDLERS');
+
+/** One for all spec files of this process, as the modules that they share live in its global object. */
+let kept;
+
+/**
+ * Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes.
+ * Variables of the environment are as before after each spec file.
+ */
 export default class LeakCheckingEnvironment extends TestEnvironment {
+  constructor(config, context) {
+    if (kept) {
+      kept.global.process.exit = kept.exit;
+      // biome-ignore lint/correctness/noConstructorReturn: jest asks for a new one for each file, and gets this.
+      return kept;
+    }
+    super(config, context);
+    this.exit = this.global.process.exit;
+    kept = this;
+  }
+
   async setup() {
     await super.setup();
+    this.variables = { ...this.global.process.env };
     // Both open at their first use, which is nobody's leak.
     void [process.stdout, process.stderr];
     // Node makes it when somebody first asks for it, be it an import of node:process; then it stays.
@@ -55,7 +76,7 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
   }
 
   async teardown() {
-    await super.teardown();
+    this.restoreGlobals();
     const handles = await settled(this.before);
     const children = (await childrenNow()).filter((child) => !this.childrenBefore.has(child.pid));
     for (const child of children) process.kill(child.pid, 'SIGKILL');
@@ -64,5 +85,12 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
     throw new Error(
       `This file left open: ${left.join(', ')}. Close it in afterEach or afterAll; --detectOpenHandles shows where it was opened.`,
     );
+  }
+
+  restoreGlobals() {
+    const { env } = this.global.process;
+    for (const name of Object.keys(env)) if (!(name in this.variables)) delete env[name];
+    Object.assign(env, this.variables);
+    delete this.global[handlersOfJest];
   }
 }
