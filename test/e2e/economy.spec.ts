@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createFile, createMirror, listNodes } from '@workspace-graph/contracts';
+import { createFile, createMirror, listNodes, searchFiles } from '@workspace-graph/contracts';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { until } from '../central/central-world.js';
 import { RestClient } from '../central/rest-client.js';
 import { JOBS, type Job } from './economy-jobs.js';
 import { START_MS, WorkspaceFolder } from './workspace-process.js';
@@ -31,6 +32,14 @@ async function idOf(name: string): Promise<string> {
   return items.find((node) => node.name === name)?.id ?? '';
 }
 
+/** A job begins when what the one before wrote is found. */
+async function indexed(): Promise<void> {
+  await until('the files are indexed', async () => {
+    const { indexing } = await owner.call(searchFiles, { query: 'oven' });
+    return indexing === 0;
+  });
+}
+
 /** What a job took. */
 interface Cost {
   readonly calls: number;
@@ -40,6 +49,7 @@ interface Cost {
 
 /** Does a job with a real client. `asksFirst`: an agent that asks for what it needs before it begins. */
 async function cost(job: Job, home: string | null, asksFirst: boolean): Promise<Cost> {
+  await indexed();
   const client = new Client({ name: `${job.name} ${Math.random()}`, version: '1' });
   clients.push(client);
   const query = home === null ? '' : `?home_node_id=${await idOf(home)}`;

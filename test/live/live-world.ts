@@ -37,6 +37,7 @@ import {
   EdgeHttpAdapter,
   EdgeModule,
   McpModule,
+  type McpSettings,
   RestModule,
   serveSockets,
   WsModule,
@@ -51,6 +52,11 @@ export interface Person {
   readonly token: string;
   readonly tokenId: string;
   readonly caller: Caller;
+}
+
+/** How the surfaces of a world are set up. */
+export interface LiveWorldOptions extends WsModuleOptions {
+  readonly mcp?: Partial<McpSettings>;
 }
 
 const SETTINGS = { allowedHosts: [], allowedOrigins: [], trustedProxies: [], requestsPerMinute: 0 };
@@ -74,10 +80,10 @@ export class LiveWorld implements AsyncDisposable {
 
   private constructor(
     private readonly testDatabase: TestDatabase,
-    private readonly options: WsModuleOptions,
+    private readonly options: LiveWorldOptions,
   ) {}
 
-  static async start(options: WsModuleOptions = {}): Promise<LiveWorld> {
+  static async start(options: LiveWorldOptions = {}): Promise<LiveWorld> {
     const world = new LiveWorld(await createTestDatabase({ migrate: applyMigrations }), options);
     await world.serve();
     world.admin = await world.administrator();
@@ -182,7 +188,7 @@ export class LiveWorld implements AsyncDisposable {
       imports: [
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: '0' }),
-        McpModule.forRoot({ recordsSessions: true }),
+        McpModule.forRoot({ recordsSessions: true, settings: options.mcp ?? {} }),
         WsModule.forRoot(options),
         OperationsModule,
         DatabaseModule.forRoot({ url }),

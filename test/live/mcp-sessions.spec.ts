@@ -11,7 +11,7 @@ import {
   suspendSession,
 } from '@workspace-graph/contracts';
 import { SessionSweeps } from '@workspace-graph/service-session';
-import { LiveWorld, type Person } from './live-world.js';
+import { LiveWorld, type LiveWorldOptions, type Person } from './live-world.js';
 
 const ERAS = [
   ['with a handshake', 'legacy'],
@@ -191,6 +191,76 @@ describe('an agent without one', () => {
       ({ state }) => state === 'running',
     );
     expect(await sessions()).toHaveLength(1);
+  });
+});
+
+describe('an agent with a handshake whose client', () => {
+  let hasty: LiveWorld;
+  let person: Person;
+  const PROTOCOL = '2025-06-18';
+  const clientInfo = { name: 'spec-agent', version: '1' };
+  const own = async (): Promise<Session[]> =>
+    (await hasty.call(listSessions, { own: true, state: ['running', 'suspended'] }, person.caller)).items;
+  const ask = (method: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${hasty.url}/mcp`, {
+      method,
+      headers: {
+        authorization: `Bearer ${person.token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': PROTOCOL,
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify({ jsonrpc: '2.0', ...body }) }),
+    });
+  const callWhoami = { id: 2, method: 'tools/call', params: whoami };
+
+  /** Answers the header that names its connection. */
+  async function shakeHands(): Promise<Record<string, string>> {
+    const params = { protocolVersion: PROTOCOL, capabilities: {}, clientInfo };
+    const answer = await ask('POST', { id: 1, method: 'initialize', params });
+    await answer.text();
+    const named = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' };
+    await ask('POST', { method: 'notifications/initialized' }, named);
+    return named;
+  }
+
+  const begin = async (mcp: NonNullable<LiveWorldOptions['mcp']>): Promise<void> => {
+    hasty = await LiveWorld.start({ mcp });
+    person = await hasty.person('Olga', 'write');
+  };
+  afterEach(() => hasty[Symbol.asyncDispose]());
+
+  it('is gone without a word is suspended: disconnect; and it goes on in the same connection when it is back [sessions.suspend.on-disconnect] [sessions.resume.same-record]', async () => {
+    await begin({ droppedMs: 100 });
+    const named = await shakeHands();
+    const cut = new AbortController();
+    const stream = await fetch(`${hasty.url}/mcp`, {
+      headers: { authorization: `Bearer ${person.token}`, accept: 'text/event-stream', ...named },
+      signal: cut.signal,
+    });
+    expect(stream.status).toBe(200);
+    const [{ id } = { id: '' }] = await eventually(own, ([first]) => first?.state === 'running');
+    cut.abort();
+    const [left] = await eventually(own, ([first]) => first?.state === 'suspended');
+    expect(left).toMatchObject({ id, suspended: { reason: 'disconnect', by_server: true }, can_continue: true });
+    expect((await ask('POST', callWhoami, named)).status).toBe(200);
+    expect(await own()).toMatchObject([{ id, state: 'running', is_live: true }]);
+  });
+
+  it('does nothing for as long as the limit says is suspended: idle, and its connection is over; the next one goes on with the session by its name [sessions.suspend.on-idle]', async () => {
+    await begin({ idleMs: 3_000 });
+    const named = await shakeHands();
+    const [first] = await eventually(own, ([found]) => found?.state === 'suspended');
+    expect(first).toMatchObject({ suspended: { reason: 'idle', by_server: true }, can_continue: true });
+    expect((await ask('POST', callWhoami, named)).status).toBe(404);
+    const transport = new StreamableHTTPClientTransport(new URL(`${hasty.url}/mcp?session_id=${first?.id}`), {
+      requestInit: { headers: { authorization: `Bearer ${person.token}` } },
+    });
+    const client = new Client(clientInfo, { versionNegotiation: { mode: 'legacy' } });
+    await client.connect(transport);
+    expect(await eventually(own, ([found]) => found?.state === 'running')).toMatchObject([{ id: first?.id }]);
+    await client.close();
   });
 });
 

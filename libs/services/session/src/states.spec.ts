@@ -10,7 +10,9 @@ import {
   startSession,
   suspendSession,
 } from '@workspace-graph/contracts';
+import { HANDOFF_MS } from './driving/driven-runs.js';
 import { SessionSweeps } from './sweeps/session-sweeps.js';
+import type { ScriptedRuns } from './testing/scripted-runs.js';
 import { SessionWorld } from './testing/session.fixture.js';
 
 let world: SessionWorld;
@@ -269,6 +271,28 @@ describe('a task', () => {
     });
     expect(world.runs.asked.slice(-2)).toEqual(['handOver', 'stop suspended']);
   });
+
+  it.each([
+    ['is silent until its time is over', (runs: ScriptedRuns) => (runs.handoff = null)],
+    [
+      'does not even hear that its time is over',
+      (runs: ScriptedRuns) => (runs.handOver = () => new Promise(() => undefined)),
+    ],
+  ])(
+    'whose agent %s is suspended all the same: with the handoff of the server, and its run is stopped [sessions.suspend.missed-handoff] [sessions.suspend.runner-driven] [sessions.suspend.ends-the-run] [limits.suspend-30-seconds]',
+    async (_words, keepSilent) => {
+      expect(HANDOFF_MS).toBe(30_000);
+      await using hasty = await SessionWorld.start({ handoffMs: 50 });
+      const { session } = await hasty.task();
+      keepSilent(hasty.runs);
+      expect(await hasty.harness.call(suspendSession, { session_id: session.id }, hasty.owner)).toMatchObject({
+        state: 'suspended',
+        suspended: { reason: 'agent_missed_handoff' },
+        handoff: { written_by: 'server' },
+      });
+      expect(hasty.runs.asked.at(-1)).toBe('stop suspended');
+    },
+  );
 
   it('goes on from its handoff, and with its conversation while that can be picked up', async () => {
     const { session, run_id } = await world.task();

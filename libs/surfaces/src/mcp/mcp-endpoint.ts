@@ -14,7 +14,7 @@ import type { McpSettings } from './mcp-settings.js';
 import type { NodeWatch } from './node-watch.js';
 import type { OperationBus } from './operation-bus.js';
 import type { CreateServer } from './protocol-servers.js';
-import { DROPPED_MS, type SessionRecords } from './records/session-records.js';
+import type { SessionRecords } from './records/session-records.js';
 import type { Session } from './session.js';
 import { SessionLane } from './session-lane.js';
 import { StatelessLane } from './stateless-lane.js';
@@ -191,7 +191,7 @@ export class McpEndpoint {
   private tick(nowMs: number): void {
     this.exchanges.revokeWhere((connection) => connection.expiresAtMs <= nowMs);
     this.legacy.sessions.closeIdle(nowMs).catch(this.report);
-    for (const { id } of this.legacy.sessions.dropped(nowMs - DROPPED_MS))
+    for (const { id } of this.legacy.sessions.dropped(nowMs - this.parts.settings.droppedMs))
       this.parts.records?.end(id, 'disconnect', true).catch(this.report);
   }
 

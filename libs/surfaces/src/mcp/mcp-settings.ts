@@ -8,6 +8,8 @@ export interface McpSettings {
   readonly maxSessions: number;
   /** A session without request and open stream for so long is closed. */
   readonly idleMs: number;
+  /** A session that lost its last stream and had no request for so long has lost its client, which may come back. */
+  readonly droppedMs: number;
   /** Streams of the newest protocol open at once; half of them for one user. */
   readonly maxStreams: number;
   /** Resources that one session or stream may watch. */
@@ -30,6 +32,7 @@ export const DEFAULT_MCP_SETTINGS: McpSettings = {
   version: '0.1.0',
   maxSessions: 5_000,
   idleMs: 30 * 60_000,
+  droppedMs: 60_000,
   maxStreams: 5_000,
   maxWatched: 200,
   keepAliveMs: 15_000,

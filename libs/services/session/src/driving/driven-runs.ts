@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   type Caller,
   type Decision,
@@ -24,8 +25,8 @@ import { failRun, type OrderedRun } from './start-run.js';
 import type { HandOver, Stopped } from './stop-session.js';
 import { fitHandoff, lineOf } from './told.js';
 
-/** How long an agent has for its handoff. */
-const HANDOFF_MS = 30_000;
+/** How long an agent has for its handoff, in milliseconds. */
+export const HANDOFF_MS = 30_000;
 
 type LiveRun = Pick<SessionRow, 'id' | 'state' | 'origin' | 'owner_id' | 'live_run_id'> & Record<string, unknown>;
 
@@ -34,7 +35,7 @@ export class DrivenRuns {
   constructor(
     private readonly database: Database,
     private readonly runs: SessionRuns,
-    private readonly handoffMs = HANDOFF_MS,
+    private readonly handoffMs: number,
   ) {}
 
   /**
@@ -89,7 +90,8 @@ export class DrivenRuns {
     const run = stoppable(live, caller);
     if (!run) return { runId: live?.live_run_id ?? null, wasAsked: false, handoff: null, canContinue: false };
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.handoffMs)]);
-    const { handoff, can_continue: canContinue } = await this.runs.handOver(run, within).catch(() => SILENT);
+    const asked = this.runs.handOver(run, within).catch(() => SILENT);
+    const { handoff, can_continue: canContinue } = await Promise.race([asked, silence(within)]);
     signal.throwIfAborted();
     return { runId: run.run_id, wasAsked: true, handoff: handoff && fitHandoff(handoff), canContinue };
   }
@@ -131,6 +133,12 @@ export class DrivenRuns {
 
 /** What an agent says that cannot be asked. */
 const SILENT = { handoff: null, can_continue: false };
+
+/** Whoever drives the run may not hear the signal either. */
+async function silence(signal: AbortSignal): Promise<typeof SILENT> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return SILENT;
+}
 
 /** What is recorded stays so when a run cannot be reached: null then. It learns it later. */
 function reached<T>(asked: Promise<T>): Promise<T | null> {

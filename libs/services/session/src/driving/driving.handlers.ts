@@ -28,14 +28,11 @@ import { close, interrupt, suspend } from './stop-session.js';
  */
 @Controller()
 export class DrivingHandlers {
-  private readonly driven: DrivenRuns;
-
   constructor(
     private readonly database: Database,
     @Inject(SESSION_RUNS) private readonly runs: SessionRuns,
-  ) {
-    this.driven = new DrivenRuns(database, runs);
-  }
+    private readonly driven: DrivenRuns,
+  ) {}
 
   @Handles(listRunners)
   async runners(): Promise<ReplyOf<typeof listRunners>> {

@@ -7,7 +7,6 @@ import { LOCK_QUESTION, type QuestionRow } from '../driving/question.statements.
 import { settle } from '../driving/questions.js';
 import { isDriven } from '../driving/send-message.js';
 import { append } from '../log/append.js';
-import { SESSION_RUNS, type SessionRuns } from '../runs/session-runs.js';
 import { SET_STATE } from '../shared/change.statements.js';
 import { lockAnySession, SERVER } from '../shared/locked-session.js';
 import { emitChanged, type Suspension, suspend } from '../shared/session-changes.js';
@@ -41,14 +40,10 @@ interface RunOfSession extends Record<string, unknown> {
  */
 @Injectable()
 export class SessionSweeps {
-  private readonly driven: DrivenRuns;
-
   constructor(
     @Inject(Database) private readonly database: Database,
-    @Inject(SESSION_RUNS) runs: SessionRuns,
-  ) {
-    this.driven = new DrivenRuns(database, runs);
-  }
+    @Inject(DrivenRuns) private readonly driven: DrivenRuns,
+  ) {}
 
   /** One round. Answers how many sessions it changed. */
   async sweep({ archiveAfterDays }: { readonly archiveAfterDays: number }): Promise<number> {

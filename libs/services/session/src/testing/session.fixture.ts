@@ -14,7 +14,7 @@ import {
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
-import { SessionModule } from '../session.module.js';
+import { SessionModule, type SessionModuleOptions } from '../session.module.js';
 import { ScriptedRuns } from './scripted-runs.js';
 
 /** A session that a test has connected, with the run that holds it. */
@@ -57,9 +57,9 @@ export class SessionWorld implements AsyncDisposable {
     this.nodeId = parts.nodeId;
   }
 
-  static async start(): Promise<SessionWorld> {
+  static async start(options: Pick<SessionModuleOptions, 'handoffMs'> = {}): Promise<SessionWorld> {
     const runs = new ScriptedRuns();
-    const harness = await startServices([SessionModule.forRoot({ runs })]);
+    const harness = await startServices([SessionModule.forRoot({ ...options, runs })]);
     const owner = await harness.user('Olga', 'write');
     const manager = await harness.user('Mara', 'manage');
     const reader = await harness.user('Rita', 'read');

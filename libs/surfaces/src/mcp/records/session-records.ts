@@ -40,8 +40,6 @@ interface Kept {
 
 const RENEW_MS = 10_000;
 const FORGOTTEN_MS = 31 * 60_000;
-/** A session that lost its last stream and had no request for so long has lost its client. */
-export const DROPPED_MS = 60_000;
 
 /**
  * Keeps the records of the agents that are connected here: each has its session from the moment that its handshake is
