@@ -53,7 +53,7 @@ async function wholeLog(session_id: string): Promise<SessionEvent[]> {
     const after = events.at(-1)?.seq ?? 0;
     const { items } = await owner.call(listSessionEvents, { session_id, after, limit: LIMITS.pageMax });
     if (items.length === 0) return events;
-    events.push(...items);
+    events.push(...(items as SessionEvent[]));
   }
 }
 

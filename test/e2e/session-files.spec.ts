@@ -1,7 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createMirror, createNode, listFiles, listSessions, logEvent, reviewScope } from '@workspace-graph/contracts';
+import {
+  createMirror,
+  createNode,
+  listAudit,
+  listFiles,
+  listSessionEvents,
+  listSessions,
+  logEvent,
+  reviewScope,
+} from '@workspace-graph/contracts';
 import { RestClient } from '../central/rest-client.js';
 import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
@@ -12,6 +21,10 @@ interface Place {
   readonly id: string;
   /** Its folder on this device. */
   readonly folder: string;
+}
+interface Version {
+  readonly id: string;
+  readonly sha256: string;
 }
 interface Refusal {
   readonly code: string;
@@ -104,4 +117,33 @@ it('lists without a node what the scope holds, and shows a node beside the home 
   });
   expect(await call('svc_expand_scope', { node_ids: [far.id], reason: 'again' })).toMatchObject({ code: 'FORBIDDEN' });
   expect((await files()).items.map(({ node_id }) => node_id)).toEqual([home.id]);
+});
+
+it('each version of a file that an agent makes points to its session, the event in the log of it and the person; what a person makes to the person alone', async () => {
+  const place = { node_id: home.id, path: 'wip/log.md' };
+  const made = await call<Version>('svc_create_file', { node_id: home.id, filename: 'log.md', content: 'one' });
+  const second = await call<Version>('svc_write_file', { ...place, content: 'two', expected_sha256: made.sha256 });
+  const path = `/nodes/${home.id}/file?path=${encodeURIComponent(place.path)}`;
+  const headers = { 'if-match': `"${second.sha256}"` };
+  expect((await owner.fetch(path, { method: 'PUT', headers, body: 'three' })).ok).toBe(true);
+  expect(await call('svc_delete_file', { file_id: made.id })).toMatchObject({ applied: false });
+  expect(await call('svc_delete_file', { file_id: made.id, confirmed: true })).toMatchObject({ applied: true });
+
+  const { items } = await owner.call(listSessions, { own: true });
+  const session = items.find(({ node }) => node?.id === home.id);
+  const log = await owner.call(listSessionEvents, { session_id: session?.id ?? '', limit: 200 });
+  const told = log.items.flatMap(({ kind, seq, payload }) =>
+    kind === 'tool_call' ? [[(payload as { tool_kind: string }).tool_kind, { id: session?.id, seq }] as const] : [],
+  );
+  const by = Object.fromEntries(told);
+  const { items: trail } = await owner.call(listAudit, { target_id: made.id });
+  expect(
+    trail.map(({ action, via, user, session }) => [action, via, user?.id === trail[0]?.user?.id, session]),
+  ).toEqual([
+    ['delete_file', 'mcp', true, by['delete_file']],
+    ['write_file', 'rest', true, null],
+    ['write_file', 'mcp', true, by['write_file']],
+    ['create_file', 'mcp', true, by['create_file']],
+  ]);
+  expect(Object.keys(by)).toHaveLength(3);
 });

@@ -5,6 +5,7 @@ import {
   type Caller,
   type Envelope,
   type JsonFacts,
+  OPERATIONS,
   type Operation,
   RawJson,
   ServiceError,
@@ -80,11 +81,15 @@ export class Transaction {
   private readonly events: { type: BusEventType; payload: unknown }[] = [];
   private readonly made: string[] = [];
   private readonly sights = new Set<string>();
+  /** The operation that the caller asked for. */
+  private asked: Pick<Operation, 'name'> & Partial<Pick<Operation, 'mcp'>>;
 
   constructor(
     private readonly runner: StatementRunner,
     readonly context: CommandContext,
-  ) {}
+  ) {
+    this.asked = context.operation;
+  }
 
   /** Rows of hand-written SQL. Give every parameter a cast, and cast bigint, numeric and times to what the code reads. */
   rows<T>(sql: Statement, values: readonly unknown[] = []): Promise<T[]> {
@@ -117,6 +122,11 @@ export class Transaction {
    */
   restOn(...nodeIds: readonly string[]): void {
     for (const nodeId of nodeIds) this.sights.add(nodeId);
+  }
+
+  /** Names the operation that the caller asked for, where it has asked another service for this one. */
+  askedFor(operation: string): void {
+    this.asked = OPERATIONS.get(operation) ?? { name: operation };
   }
 
   /** Notes a node that the command has made: the session that works belongs to it from now on. */
@@ -177,11 +187,12 @@ export class Transaction {
       [...this.sights],
       this.recordsCall ? caller.session_id : null,
       newId(),
-      this.context.operation.mcp?.title ?? titleOf(operation.name),
+      this.asked.mcp?.title ?? titleOf(this.asked.name),
       this.made,
       newId(),
       newId(),
       caller.session_id ?? null,
+      this.asked.name,
     ]);
   }
 }
@@ -345,13 +356,14 @@ const FIND_APPLIED = statement(
 /**
  * $1 audit lines, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of the request, $9 reply,
  * $10 nodes it rests on, $11 session in whose log the call is entered, $12 id of that event, $13 its title, $14 nodes that were made,
- * $15 id of the event that tells of them, $16 id of the message that the log has grown, $17 session of the caller.
+ * $15 id of the event that tells of them, $16 id of the message that the log has grown, $17 session of the caller,
+ * $18 operation that the log of the session names.
  */
 const FLUSH = statement(
   'command.flush',
   `
   WITH recorded AS MATERIALIZED (
-    SELECT r.seq, r.last_seq FROM session.record_change($11::uuid, $12::uuid, $6::text, $7::text, $13::text, $14::uuid[], $15::uuid) r
+    SELECT r.seq, r.last_seq FROM session.record_change($11::uuid, $12::uuid, $6::text, $18::text, $13::text, $14::uuid[], $15::uuid) r
   ), audited AS (
     INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id, session_id, session_seq)
     SELECT a.id, $3::uuid, $4::text, a.action, a.target_kind, a.target_id, a.before, a.after, $5::text, $17::uuid, (SELECT r.seq FROM recorded r)

@@ -21,6 +21,7 @@ type Input = ParsedInputOf<typeof applyFileChanges>;
  */
 export async function applyChanges(tx: Transaction, input: Input): Promise<OutputOf<typeof applyFileChanges>> {
   const { node_id: nodeId, action, strict, changes } = input;
+  tx.askedFor(action);
   const nodes = await lockNodes(tx, input);
   const node = nodes.get(nodeId);
   if (!node) throw nodeNotFound(nodeId);
