@@ -2,7 +2,6 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import {
   createNode,
   getSession,
-  LIMITS,
   listSessionEvents,
   listSessions,
   type Session,
@@ -51,7 +50,7 @@ async function wholeLog(session_id: string): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   for (;;) {
     const after = events.at(-1)?.seq ?? 0;
-    const { items } = await owner.call(listSessionEvents, { session_id, after, limit: LIMITS.pageMax });
+    const { items } = await owner.call(listSessionEvents, { session_id, after });
     if (items.length === 0) return events;
     events.push(...(items as SessionEvent[]));
   }

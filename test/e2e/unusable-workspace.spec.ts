@@ -46,26 +46,29 @@ describe('a running workspace that cannot be used', () => {
       await using folder = new WorkspaceFolder();
       const port = String(await freePort());
       const token = join(folder.root, '.svc/token');
-      for (const damage of ['svc_dev_of_somebody_else\n', 'nötig\u0007', null]) {
-        expect((await folder.svc(['start', '--port', port])).code).toBe(0);
+      expect((await folder.svc(['start', '--port', port])).code).toBe(0);
+      for (const damage of ['nötig\u0007', null, 'svc_dev_of_somebody_else\n']) {
         if (damage === null) rmSync(token);
         else writeFileSync(token, damage);
         expect(told(await folder.svc(['status', '--json']))).toMatchObject({ exit: 1, code: 'CREDENTIAL_REFUSED' });
-        expect(told(await folder.svc(['start', '--json', '--port', port]))).toMatchObject({
-          exit: 1,
-          code: 'ALREADY_RUNNING',
-          hint: expect.stringContaining('svc stop'),
-        });
-        expect(told(await folder.svc(['start', '--foreground', '--json']))).toMatchObject({ code: 'ALREADY_RUNNING' });
         expect(await finding(folder, 'workspace')).toMatchObject({
           state: 'failed',
           found: expect.stringContaining('does not accept'),
           advice: expect.stringContaining('svc stop'),
         });
-        expect(await finding(folder, 'port', { SVC_PORT: port })).toMatchObject({ state: 'ok' });
-        expect((await folder.svc(['backup'])).code).toBe(0);
-        expect((await folder.svc(['stop'])).code).toBe(0);
-        expect(listProcesses().filter((entry) => entry.command.includes(folder.root))).toEqual([]);
+      }
+      expect(told(await folder.svc(['start', '--json', '--port', port]))).toMatchObject({
+        exit: 1,
+        code: 'ALREADY_RUNNING',
+        hint: expect.stringContaining('svc stop'),
+      });
+      expect(told(await folder.svc(['start', '--foreground', '--json']))).toMatchObject({ code: 'ALREADY_RUNNING' });
+      expect(await finding(folder, 'port', { SVC_PORT: port })).toMatchObject({ state: 'ok' });
+      expect((await folder.svc(['backup'])).code).toBe(0);
+      expect((await folder.svc(['stop'])).code).toBe(0);
+      expect(listProcesses().filter((entry) => entry.command.includes(folder.root))).toEqual([]);
+      for (const left of ['svc_dev_of_somebody_else\n', null]) {
+        if (left === null) rmSync(token);
         const restarted = await folder.start();
         expect((await restarted.fetch('/me')).status).toBe(200);
         await restarted.stop();

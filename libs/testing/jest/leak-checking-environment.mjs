@@ -45,23 +45,14 @@ async function childrenNow() {
 /** What jest leaves in the global object of a spec file and would find again in the next one. */
 const handlersOfJest = Symbol.for('EVENT_HANDLERS');
 
-/** One for all spec files of this process, as the modules that they share live in its global object. */
-let kept;
-
 /**
  * Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes.
  * Variables of the environment are as before after each spec file.
  */
-export default class LeakCheckingEnvironment extends TestEnvironment {
+class LeakCheckingEnvironment extends TestEnvironment {
   constructor(config, context) {
-    if (kept) {
-      kept.global.process.exit = kept.exit;
-      // biome-ignore lint/correctness/noConstructorReturn: jest asks for a new one for each file, and gets this.
-      return kept;
-    }
     super(config, context);
     this.exit = this.global.process.exit;
-    kept = this;
   }
 
   async setup() {
@@ -93,4 +84,15 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
     Object.assign(env, this.variables);
     delete this.global[handlersOfJest];
   }
+}
+
+/** One for all spec files of this process, as the modules that they share live in its global object. */
+let kept;
+
+/** Jest asks for a new environment for each spec file. */
+export default function environmentOfProcess(config, context) {
+  kept ??= new LeakCheckingEnvironment(config, context);
+  // Jest wraps it for each spec file.
+  kept.global.process.exit = kept.exit;
+  return kept;
 }

