@@ -60,7 +60,7 @@ const texts = (log: readonly SessionEvent[]): string[] =>
   log.flatMap((event) => (event.kind === 'assistant_message' ? [event.payload.text] : []));
 
 it(
-  'a workspace that is killed finds its sessions at its next start, suspended: it restarted; the log has all that was acknowledged, and who follows it sees each event once [sessions.suspend.on-restart] [sessions.never-dropped] [sessions.record.durable-id] [ws.reconnect] [ws.subscribe.no-gap-no-duplicate]',
+  'a workspace that is killed finds its sessions at its next start, suspended: it restarted; the log has all that was acknowledged, and who follows it sees each event once [sessions.suspend.on-restart] [sessions.never-dropped] [sessions.record.durable-id] [sessions.log.only-truth] [ws.reconnect] [ws.subscribe.no-gap-no-duplicate]',
   async () => {
     await start();
     const { id: node_id } = await owner.call(createNode, { type: 'organization', name: 'Home' });
