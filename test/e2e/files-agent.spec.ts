@@ -145,13 +145,16 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     expect([readFileSync(onDisk), lstatSync(dirname(onDisk)).mode & 0o222]).toEqual([bytes, 0]);
   });
 
-  it('leaves its handoff as a file in the folder of the node, and it is told whether somebody changed it [sessions.handoff.mirror-file, sessions.handoff.change-detection]', async () => {
+  it('leaves its handoff as a file in the folder of the node, and it is told whether somebody changed it [sessions.handoff.mirror-file, sessions.handoff.change-detection, mirrors.scope-file]', async () => {
     await call('svc_session_log', { kind: 'handoff', title: 'Baked', text: 'Two loaves are left.' });
     const { items } = await owner.call(listNodeSessions, { node_id: home.id, limit: 1 });
     const session_id = items[0]?.id ?? '';
     const path = join(home.folder, '.svc/handoffs', `${session_id}.md`);
     await until('the handoff is written', async () => existsSync(path));
     expect(readFileSync(path, 'utf8')).toContain('Two loaves are left.');
+    const pointer = `- Baked (session ${items[0]?.name}): read .svc/handoffs/${session_id}.md in this folder`;
+    const scopeFile = join(home.folder, 'SVC_SCOPE.md');
+    await until('the next agent is pointed to it', async () => readFileSync(scopeFile, 'utf8').includes(pointer));
     const told = async (client: RestClient) => (await client.call(getResumeInfo, { session_id })).handoff_file;
     expect(await told(owner)).toEqual({ path, state: 'unchanged' });
     writeFileSync(path, readFileSync(path, 'utf8').replace('Two', 'Three'));
@@ -348,9 +351,9 @@ describe('hostile paths', () => {
     const own = [join(folder.root, '.svc'), ...places.map((place) => place.folder)].map((path) =>
       path.slice(surroundings.length + 1),
     );
-    // Sessions of earlier agents may end meanwhile.
+    // Sessions of earlier agents may end meanwhile, and the workspace says where they left off.
     const isOwn = (path: string): boolean =>
-      path.includes('/.svc/handoffs/') || own.some((each) => path.startsWith(`${each}/`));
+      /\/(\.svc\/handoffs\/|SVC_SCOPE\.md$)/.test(path) || own.some((each) => path.startsWith(`${each}/`));
     return new Map([...hashesBelow(surroundings)].filter(([path]) => !isOwn(path)));
   }
 });

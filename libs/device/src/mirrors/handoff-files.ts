@@ -17,13 +17,12 @@ import type { MirrorRow } from '../store/device-store.js';
 import { FolderTexts } from './client-config/folder-texts.js';
 import { hashOf } from './client-config/owned-text.js';
 import { type FoundText, readText } from './client-config/text-file.js';
+import { HANDOFF_FOLDER, handoffPathOf } from './handoff-path.js';
 import { isOwnText, markOf, withMark } from './marked-text.js';
 import { Mirrors } from './mirrors.js';
 
 type Written = z.infer<typeof Handoff>;
 
-/** In the folder of a node; nothing in it is tracked. */
-const FOLDER = '.svc/handoffs';
 /** Of one node, for a folder that is new. */
 const SESSIONS = 200;
 const OURS = { isOurs: true };
@@ -75,12 +74,12 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     const found = await this.foundOf(row, sessionId, isOpen(state) ? withMark(textOf(handoff)) : null);
     if (found === 'missing') return null;
     const isOurs = found !== 'foreign' && isOwnText(found.text);
-    return { path: join(folder, pathOf(sessionId)), state: isOurs ? 'unchanged' : 'changed' };
+    return { path: join(folder, handoffPathOf(sessionId)), state: isOurs ? 'unchanged' : 'changed' };
   }
 
   /** What lies there, after writing what is due. The record tells the handoff: a disk that cannot be written keeps nobody from it. */
   private async foundOf(row: MirrorRow, sessionId: string, due: string | null): Promise<FoundText> {
-    const look = (): Promise<FoundText> => readText(row.path, pathOf(sessionId));
+    const look = (): Promise<FoundText> => readText(row.path, handoffPathOf(sessionId));
     try {
       if (due !== null && this.isDue(await look(), sessionId, due)) await this.follow(row, sessionId, due);
       return await look();
@@ -92,11 +91,11 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Takes the files that nobody changed out of a folder. Call it while the node is locked. */
   async remove(row: MirrorRow): Promise<void> {
-    const names = await readdir(join(row.path, FOLDER)).catch(() => []);
-    for (const name of names) if (name.endsWith('.md')) await this.removeOwn(row, `${FOLDER}/${name}`);
+    const names = await readdir(join(row.path, HANDOFF_FOLDER)).catch(() => []);
+    for (const name of names) if (name.endsWith('.md')) await this.removeOwn(row, `${HANDOFF_FOLDER}/${name}`);
     for (const [sessionId, { nodeId }] of this.written) if (nodeId === row.nodeId) this.written.delete(sessionId);
     // What else lies there is somebody's, and stays.
-    for (const folder of [FOLDER, '.svc']) await rmdir(join(row.path, folder)).catch(() => undefined);
+    for (const folder of [HANDOFF_FOLDER, '.svc']) await rmdir(join(row.path, folder)).catch(() => undefined);
   }
 
   private async removeOwn({ path: folder }: MirrorRow, path: string): Promise<void> {
@@ -144,7 +143,7 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     if (!session || !row) return;
     if (!isOpen(session.state)) {
       this.written.delete(sessionId);
-      return this.parts.locks.run([nodeId], () => this.removeOwn(row, pathOf(sessionId)));
+      return this.parts.locks.run([nodeId], () => this.removeOwn(row, handoffPathOf(sessionId)));
     }
     const info = await orNull(this.parts.service.call(getResumeInfo, input, null));
     if (info?.handoff) await this.follow(row, sessionId, withMark(textOf(info.handoff)));
@@ -158,7 +157,7 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async write({ nodeId, path: folder }: MirrorRow, sessionId: string, text: string): Promise<void> {
-    const path = pathOf(sessionId);
+    const path = handoffPathOf(sessionId);
     const found = await readText(folder, path);
     const isDue = this.isDue(found, sessionId, text);
     if (isDue && found !== 'foreign') {
@@ -182,13 +181,9 @@ function isOpen(state: Session['state']): boolean {
   return state === 'running' || state === 'suspended';
 }
 
-function pathOf(sessionId: string): string {
-  return `${FOLDER}/${sessionId}.md`;
-}
-
 /** Where a text stays that somebody changed, once there is another handoff. */
 function keptPathOf(sessionId: string, text: string): string {
-  return `${FOLDER}/${sessionId} changed ${hashOf(text).slice(0, 8)}.md`;
+  return `${HANDOFF_FOLDER}/${sessionId} changed ${hashOf(text).slice(0, 8)}.md`;
 }
 
 function textOf({ title, text, written_by, at }: Written): string {

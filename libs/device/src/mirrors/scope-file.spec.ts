@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, createMirror } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
@@ -114,6 +114,26 @@ describe('SVC_SCOPE.md', () => {
     await writeFile(join(path, 'HANDOFF.md'), 'Go on here.');
     expect(await scope(caller)).toContain(
       '## Handoff\n\nEarlier work left a handoff: read HANDOFF.md in this folder first.',
+    );
+  });
+
+  it('points to the handoffs that sessions left, to the text of one where it lies in the folder [mirrors.scope-file]', async () => {
+    const caller = device.caller();
+    const session = (name: string, handoff: string | null) => ({
+      ...{ id: newId(), name, handoff, state: 'suspended' as const, at: AT, changes: {} },
+    });
+    const [here, elsewhere] = [session('Alpha · Draft', 'Draft is *ready*'), session('Alpha', 'Go on')];
+    device.graph.details.set(nodeId, { recent_sessions: [here, elsewhere, session('Without', null)] });
+    await scope(caller);
+    await mkdir(join(path, '.svc/handoffs'), { recursive: true });
+    await writeFile(join(path, `.svc/handoffs/${here.id}.md`), '# Draft');
+    expect(await scope(caller)).toContain(
+      [
+        '## Handoff\n\nSessions that worked here left:\n',
+        `- Draft is \\*ready\\* (session Alpha · Draft): read .svc/handoffs/${here.id}.md in this folder`,
+        `- Go on (session Alpha): svc_list_session_events with session_id ${elsewhere.id}`,
+        '',
+      ].join('\n'),
     );
   });
 

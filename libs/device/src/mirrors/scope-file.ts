@@ -27,15 +27,27 @@ type ScopeNode = ScopeContext['node'];
 export const NOTHING_TO_TELL =
   '# This folder\n\nNothing is available about this folder at present. The MCP server workspace-graph returns what you may see.\n';
 
+/** What earlier work left for the next: a file of people, or handoffs of sessions. */
+export interface EarlierWork {
+  readonly hasFile: boolean;
+  /** Newest first. `path` is that of its text in the folder, where it lies there. */
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly handoff: string;
+    readonly path: string | null;
+  }[];
+}
+
 /** What somebody sees of a node, for an agent that works in its folder: at most 32 KB of Markdown. */
 export function renderScope(
   { node, nodes, complete }: ScopeContext,
-  { sections, hasHandoff }: { readonly sections: readonly string[]; readonly hasHandoff: boolean },
+  { sections, earlier }: { readonly sections: readonly string[]; readonly earlier: EarlierWork },
 ): string {
   const parts = [
     heading(node),
     saveWhat(sections),
-    hasHandoff ? `## Handoff\n\nEarlier work left a handoff: read ${HANDOFF_FILE} in this folder first.` : '',
+    handoff(earlier),
     quoted('Description', node.description),
     quoted('Goal', node.goal),
     list(
@@ -70,6 +82,17 @@ function heading({ id, name, type, organization, lifecycle, health, health_repor
     NOT_CONNECTED,
     facts.filter((fact) => fact !== '').join('\n'),
   ].join('\n\n');
+}
+
+function handoff({ hasFile, sessions }: EarlierWork): string {
+  const file = hasFile ? `Earlier work left a handoff: read ${HANDOFF_FILE} in this folder first.` : '';
+  const left = sessions.map(
+    ({ id, name, handoff: title, path }) =>
+      `- ${inline(title)} (session ${inline(name)}): ${path === null ? `svc_list_session_events with session_id ${id}` : `read ${path} in this folder`}`,
+  );
+  const parts = [file, left.length > 0 ? `Sessions that worked here left:\n\n${left.join('\n')}` : ''];
+  const said = parts.filter((part) => part !== '');
+  return said.length > 0 ? ['## Handoff', ...said].join('\n\n') : '';
 }
 
 const PURPOSES: Readonly<Record<string, string>> = {

@@ -10,7 +10,8 @@ import type { z } from 'zod';
 import type { MemoryFileService } from './memory-file-service.js';
 
 type ContextAnswer = z.infer<typeof Context>;
-export type FakeNodeDetails = Partial<ContextAnswer['node']> & { readonly nodes?: ContextAnswer['nodes'] };
+export type FakeNodeDetails = Partial<ContextAnswer['node']> &
+  Partial<Pick<ContextAnswer, 'nodes' | 'recent_sessions'>>;
 
 /** Answers `get_context` for the nodes of a MemoryFileService, with the details that a spec sets. */
 export class MemoryGraph {
@@ -35,10 +36,11 @@ export class MemoryGraph {
     const { node_id: nodeId = '' } = input as ParsedInputOf<typeof getContext>;
     const place = this.records.placeOf(nodeId, envelope.caller);
     if (!place) throw new ServiceError('NODE_NOT_FOUND', `There is no node ${nodeId} that you may see.`);
-    const { nodes = [], ...details } = this.details.get(nodeId) ?? {};
+    const { nodes = [], recent_sessions = [], ...details } = this.details.get(nodeId) ?? {};
     return {
       complete: true,
       nodes,
+      recent_sessions,
       node: {
         id: nodeId,
         type: place.type,

@@ -18,10 +18,11 @@ import {
 import type { z } from 'zod';
 import { DEVICE_PARTS, type DeviceParts } from '../../device-parts.js';
 import type { MirrorRow } from '../../store/device-store.js';
+import { handoffPathOf } from '../handoff-path.js';
 import { sectionsOf } from '../make-folder.js';
 import { isOwnText, withMark } from '../marked-text.js';
 import { Mirrors } from '../mirrors.js';
-import { HANDOFF_FILE, NOTHING_TO_TELL, renderScope, SCOPE_FILE } from '../scope-file.js';
+import { type EarlierWork, HANDOFF_FILE, NOTHING_TO_TELL, renderScope, SCOPE_FILE } from '../scope-file.js';
 import { FolderTexts } from './folder-texts.js';
 import { OwnershipRecords, type Written } from './ownership.js';
 import { type ReadText, readText } from './text-file.js';
@@ -138,8 +139,18 @@ export class ScopeFiles {
 async function textOf({ path }: MirrorRow, graph: ScopeContext): Promise<string> {
   return renderScope(graph, {
     sections: sectionsOf(graph.node.type),
-    hasHandoff: await isFile(join(path, HANDOFF_FILE)),
+    earlier: { hasFile: await isFile(join(path, HANDOFF_FILE)), sessions: await handedOver(path, graph) },
   });
+}
+
+async function handedOver(folder: string, { recent_sessions }: ScopeContext): Promise<EarlierWork['sessions']> {
+  const left = recent_sessions.flatMap(({ id, name, handoff }) => (handoff === null ? [] : [{ id, name, handoff }]));
+  return Promise.all(
+    left.map(async (session) => {
+      const path = handoffPathOf(session.id);
+      return { ...session, path: (await isFile(join(folder, path))) ? path : null };
+    }),
+  );
 }
 
 async function ownText({ path }: MirrorRow): Promise<ReadText | null> {

@@ -39,6 +39,10 @@ export class ScopeFollower implements OnApplicationBootstrap, BeforeApplicationS
     const credentials = await bus.subscribe(['credential.ended'], ({ payload: { credential_id } }) => {
       if (credential_id === null) this.noteAll();
     });
+    // A session may have left a handoff.
+    const sessions = await bus.subscribe(['session.changed'], ({ payload: { node_id } }) => {
+      if (node_id !== null) this.note([node_id]);
+    });
     const endStatus = bus.onStatus((status) => {
       if (status === 'ready') this.noteAll();
     });
@@ -46,6 +50,7 @@ export class ScopeFollower implements OnApplicationBootstrap, BeforeApplicationS
       () => changes.stop(),
       () => accesses.stop(),
       () => credentials.stop(),
+      () => sessions.stop(),
       endStatus,
     );
   }
