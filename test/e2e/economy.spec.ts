@@ -40,6 +40,10 @@ async function indexed(): Promise<void> {
   });
 }
 
+interface Refusal {
+  readonly details?: { readonly hint?: string };
+}
+
 /** What a job took. */
 interface Cost {
   readonly calls: number;
@@ -47,8 +51,11 @@ interface Cost {
   readonly tokens: number;
 }
 
-/** Does a job with a real client. `asksFirst`: an agent that asks for what it needs before it begins. */
-async function cost(job: Job, home: string | null, asksFirst: boolean): Promise<Cost> {
+/** How an agent comes to what it needs: it is at home, asks before it begins, or follows the refusals that it meets. */
+type Manner = 'at home' | 'asks first' | 'follows refusals';
+
+/** Does a job with a real client. */
+async function cost(job: Job, home: string | null, manner: Manner): Promise<Cost> {
   await indexed();
   const client = new Client({ name: `${job.name} ${Math.random()}`, version: '1' });
   clients.push(client);
@@ -62,10 +69,16 @@ async function cost(job: Job, home: string | null, asksFirst: boolean): Promise<
     const text = first?.type === 'text' ? first.text : '';
     spent.calls += 1;
     spent.tokens += countTokens(JSON.stringify({ name, arguments: input })) + countTokens(text);
-    if (result.isError) throw new Error(`${name}: ${text}`);
-    return JSON.parse(text) as Record<string, unknown>;
+    if (!result.isError) return JSON.parse(text) as Record<string, unknown>;
+    const hinted = /Call (svc_expand_scope) with (\{.*?\}), then/.exec(
+      (JSON.parse(text) as Refusal).details?.hint ?? '',
+    );
+    if (manner !== 'follows refusals' || !hinted) throw new Error(`${name}: ${text}`);
+    const [, tool = '', asked = ''] = hinted;
+    await call(tool, { ...(JSON.parse(asked) as object), reason: job.name });
+    return call(name, input);
   };
-  if (asksFirst && job.reaches) {
+  if (manner === 'asks first' && job.reaches) {
     const { nodes, access } = job.reaches;
     await call('svc_expand_scope', { node_ids: nodes, access, reason: job.name });
   }
@@ -73,17 +86,20 @@ async function cost(job: Job, home: string | null, asksFirst: boolean): Promise<
   return spent;
 }
 
-it('ten everyday jobs take an agent at its home node no call for its scope, and one elsewhere at most one', async () => {
+it('ten everyday jobs take an agent at its home node no call for its scope, one elsewhere at most one, and one that knows nothing of it two', async () => {
   const rows: string[] = [];
   for (const job of JOBS) {
-    const atHome = await cost(job, job.home, false);
-    const elsewhere = await cost(job, 'Baking school', true);
-    const homeless = await cost(job, null, true);
-    rows.push([job.name, ...[atHome, elsewhere, homeless].map((c) => `${c.calls} ${c.tokens}`)].join(' | '));
+    const atHome = await cost(job, job.home, 'at home');
+    const elsewhere = await cost(job, 'Baking school', 'asks first');
+    const homeless = await cost(job, null, 'asks first');
+    const unaware = await cost(job, null, 'follows refusals');
+    const all = [atHome, elsewhere, homeless, unaware];
+    rows.push([job.name, ...all.map((c) => `${c.calls} ${c.tokens}`)].join(' | '));
     expect([job.name, atHome]).toMatchObject([job.name, { calls: job.calls }]);
     for (const away of [elsewhere, homeless])
       expect([job.name, away]).toMatchObject([job.name, { calls: job.calls + (job.reaches ? 1 : 0) }]);
-    for (const { tokens } of [atHome, elsewhere, homeless]) expect(tokens).toBeLessThan(job.mostTokens);
+    expect([job.name, unaware.calls - job.calls]).toEqual([job.name, job.reaches ? 2 : 0]);
+    for (const { tokens } of all) expect(tokens).toBeLessThan(job.mostTokens);
   }
   console.info(rows.join('\n'));
 }, 240_000);
