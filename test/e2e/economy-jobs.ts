@@ -8,6 +8,8 @@ export interface Job {
   readonly home: string;
   /** What an agent that begins elsewhere has to ask for. */
   readonly reaches?: { readonly nodes: readonly string[]; readonly access: 'read' | 'write' };
+  /** How often an agent elsewhere is refused that asks for nothing before: to read, and to write. Default: once. */
+  readonly refusals?: number;
   readonly calls: number;
   /** Asked and answered, in tokens. */
   readonly mostTokens: number;
@@ -73,6 +75,7 @@ export const JOBS: readonly Job[] = [
     name: 'find a file and write into it',
     home: 'Second oven',
     reaches: { nodes: ['Second oven'], access: 'write' },
+    refusals: 2,
     calls: 3,
     mostTokens: 1_500,
     run: async (call) => {
@@ -97,6 +100,7 @@ export const JOBS: readonly Job[] = [
     name: 'supersede a decision',
     home: 'Morning delivery',
     reaches: { nodes: ['Morning delivery'], access: 'write' },
+    refusals: 2,
     calls: 2,
     mostTokens: 1_500,
     run: async (call) => {
@@ -128,6 +132,7 @@ export const JOBS: readonly Job[] = [
     name: 'give a duty to somebody else',
     home: 'Delivery',
     reaches: { nodes: ['Delivery'], access: 'write' },
+    refusals: 2,
     calls: 2,
     mostTokens: 2_000,
     run: async (call) => {

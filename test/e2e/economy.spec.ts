@@ -9,6 +9,9 @@ import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const DEMO = join(import.meta.dirname, '../../apps/device-agent/demo/linden-bakery.json');
 
+/** At most for a refusal and the call that it names. */
+const REFUSAL_TOKENS = 500;
+
 const folder = new WorkspaceFolder();
 let owner: RestClient;
 const clients: Client[] = [];
@@ -86,20 +89,21 @@ async function cost(job: Job, home: string | null, manner: Manner): Promise<Cost
   return spent;
 }
 
-it('ten everyday jobs take an agent at its home node no call for its scope, one elsewhere at most one, and one that knows nothing of it two', async () => {
+it('ten everyday jobs take an agent at its home node no call for its scope, one elsewhere at most one, and one that knows nothing of it two for each refusal', async () => {
   const rows: string[] = [];
   for (const job of JOBS) {
     const atHome = await cost(job, job.home, 'at home');
     const elsewhere = await cost(job, 'Baking school', 'asks first');
     const homeless = await cost(job, null, 'asks first');
     const unaware = await cost(job, null, 'follows refusals');
-    const all = [atHome, elsewhere, homeless, unaware];
-    rows.push([job.name, ...all.map((c) => `${c.calls} ${c.tokens}`)].join(' | '));
+    const prepared = [atHome, elsewhere, homeless];
+    rows.push([job.name, ...[...prepared, unaware].map((c) => `${c.calls} ${c.tokens}`)].join(' | '));
     expect([job.name, atHome]).toMatchObject([job.name, { calls: job.calls }]);
     for (const away of [elsewhere, homeless])
       expect([job.name, away]).toMatchObject([job.name, { calls: job.calls + (job.reaches ? 1 : 0) }]);
-    expect([job.name, unaware.calls - job.calls]).toEqual([job.name, job.reaches ? 2 : 0]);
-    for (const { tokens } of all) expect(tokens).toBeLessThan(job.mostTokens);
+    expect([job.name, unaware.calls - job.calls]).toEqual([job.name, job.reaches ? 2 * (job.refusals ?? 1) : 0]);
+    for (const { tokens } of prepared) expect(tokens).toBeLessThan(job.mostTokens);
+    expect(unaware.tokens).toBeLessThan(job.mostTokens + REFUSAL_TOKENS * (job.refusals ?? 1));
   }
   console.info(rows.join('\n'));
 }, 240_000);
