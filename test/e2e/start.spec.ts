@@ -47,9 +47,10 @@ describe('a start', () => {
   );
 
   it(
-    'warns of an unknown variable and names the one that may be meant [config.unknown.reported]',
+    'warns of an unknown variable and names the one that may be meant, and logs nothing else [config.unknown.reported]',
     async () => {
-      const workspace = await folder.start({ SVC_LOG_LEVEL: 'warn', SVC_WORKSPACE_ROOTS: '/elsewhere' });
+      const workspace = await folder.start({ SVC_LOG_LEVEL: 'info', SVC_WORKSPACE_ROOTS: '/elsewhere' });
+      expect(workspace.output.split('\n').filter((line) => line.startsWith('{"level"'))).toHaveLength(1);
       expect(workspace.output).toContain('SVC_WORKSPACE_ROOTS');
       expect(workspace.output).toMatch(/SVC_WORKSPACE_ROOT\b/);
     },

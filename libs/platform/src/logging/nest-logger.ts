@@ -9,6 +9,7 @@ const CHATTY = new Set([
   'NestFactory',
   'NestApplication',
   'NestMicroservice',
+  'WebSocketsController',
 ]);
 
 /** Lets Nest write into our log: `NestFactory.create(module, adapter, { logger: new NestLogger(logger) })`. */
