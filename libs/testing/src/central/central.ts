@@ -88,6 +88,8 @@ export interface Central extends AsyncDisposable {
   readonly missing: ReadonlyMap<string, string>;
   /** How a service of ours enters the broker. */
   brokerAccess(service: string): { readonly url: string; readonly user: string; readonly password: string };
+  /** Environment of one more instance of a service, for whoever runs it in a process of their own. */
+  environment(service: string): Promise<Readonly<Record<string, string>>>;
   /** Every password that was made for it. */
   readonly passwords: readonly string[];
   /** Ends everything in order. Answers whether every process of ours stopped by itself, and cleanly. */
@@ -180,6 +182,10 @@ class RunningCentral implements Central {
     return { url: `nats://127.0.0.1:${this.nats.port}`, user: service, password };
   }
 
+  async environment(service: string): Promise<Readonly<Record<string, string>>> {
+    return this.environmentOf(this.service(service), await freePort());
+  }
+
   get passwords(): readonly string[] {
     const texts = readdirSync(this.secretsFolder).map((name) => this.secret(name));
     return [...new Set(texts.flatMap((text) => text.match(PASSWORD) ?? []))];
@@ -215,7 +221,7 @@ class RunningCentral implements Central {
       name: `${name} exec`,
       command: this.commandOf(service, command),
       cwd: this.folderOf(name),
-      environment: this.environmentOf(service, await freePort()),
+      environment: await this.environment(name),
     });
   }
 

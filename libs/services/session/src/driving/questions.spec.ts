@@ -16,7 +16,8 @@ import {
   suspendSession,
 } from '@workspace-graph/contracts';
 import { SessionSweeps } from '../sweeps/session-sweeps.js';
-import { type Connected, type Reported, reportOf, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import { type Connected, type Reported, reportOf } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 beforeAll(async () => {

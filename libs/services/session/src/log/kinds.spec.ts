@@ -8,7 +8,8 @@ import {
   SessionEvent,
   suspendSession,
 } from '@workspace-graph/contracts';
-import { type Connected, type Reported, reportOf, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import { type Connected, type Reported, reportOf } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 beforeAll(async () => {

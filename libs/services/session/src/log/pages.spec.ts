@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS, listSessionEvents, readSessionLogs, type SessionEvent } from '@workspace-graph/contracts';
-import { type Connected, type Reported, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import type { Connected, Reported } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 /** A session with events 1 to 41. */

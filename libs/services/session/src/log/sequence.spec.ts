@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendSessionEvents, LIMITS, suspendSession } from '@workspace-graph/contracts';
-import { type Reported, reportOf, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import { type Reported, reportOf } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 beforeAll(async () => {

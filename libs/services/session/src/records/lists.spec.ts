@@ -1,6 +1,7 @@
 import { closeSession, type InputOf, listNodeSessions, listSessions, suspendSession } from '@workspace-graph/contracts';
 import { SessionSweeps } from '../sweeps/session-sweeps.js';
-import { type Connected, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import type { Connected } from '../testing/session-calls.js';
 
 type Filters = InputOf<typeof listSessions>;
 

@@ -12,7 +12,8 @@ import {
   startSession,
   suspendSession,
 } from '@workspace-graph/contracts';
-import { type Connected, type Reported, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import type { Connected, Reported } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 beforeAll(async () => {

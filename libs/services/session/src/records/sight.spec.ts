@@ -23,7 +23,8 @@ import {
   suspendSession,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
-import { type Connected, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import type { Connected } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 let stranger: Caller;

@@ -12,7 +12,8 @@ import {
   readSessionLogs,
   reviewScope,
 } from '@workspace-graph/contracts';
-import { type Connected, SessionWorld } from '../testing/session.fixture.js';
+import { SessionWorld } from '../testing/session.fixture.js';
+import type { Connected } from '../testing/session-calls.js';
 
 let world: SessionWorld;
 let near: string;

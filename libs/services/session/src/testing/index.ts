@@ -13,3 +13,4 @@ export {
 } from './random/model.js';
 export { expectStored } from './random/stored.js';
 export { ScriptedRuns } from './scripted-runs.js';
+export { describeStates, type Role, type StatesWorld } from './states.suite.js';

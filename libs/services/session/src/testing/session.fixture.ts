@@ -1,41 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  appendSessionEvents,
-  type Caller,
-  connectSession,
-  endRun,
-  getSession,
-  type InputOf,
-  listSessionEvents,
-  type ReportedEvent,
-  type Session,
-  type SessionEvent,
-  startSession,
-} from '@workspace-graph/contracts';
+import type { Caller, connectSession, endRun, InputOf, Session, SessionEvent } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { SessionModule, type SessionModuleOptions } from '../session.module.js';
 import { ScriptedRuns } from './scripted-runs.js';
-
-/** A session that a test has connected, with the run that holds it. */
-export interface Connected {
-  readonly session: Session;
-  readonly run_id: string;
-}
-
-/** An event of a run, which gets an id where it has none. */
-export type Reported = Omit<ReportedEvent, 'id'> & { readonly id?: string };
-
-/** Input of a report. */
-export function reportOf(
-  { session, run_id }: Connected,
-  events: readonly Reported[],
-): InputOf<typeof appendSessionEvents> {
-  const given = events.map((event) => ({ id: randomUUID(), ...event })) as InputOf<
-    typeof appendSessionEvents
-  >['events'];
-  return { session_id: session.id, run_id, events: given };
-}
+import { type Call, type Connected, type Reported, SessionCalls } from './session-calls.js';
 
 type WorldParts = Pick<SessionWorld, 'harness' | 'runs' | 'owner' | 'manager' | 'reader' | 'nodeId'>;
 
@@ -82,43 +51,26 @@ export class SessionWorld implements AsyncDisposable {
     return (await this.harness.database.pool.query<T>(text, [...values])).rows;
   }
 
-  /** An agent connects. */
-  async connect(input: Partial<InputOf<typeof connectSession>> = {}, caller = this.owner): Promise<Connected> {
-    const run_id = input.run_id ?? randomUUID();
-    const client = { name: 'test-agent', title: 'Test Agent', version: '1.0' };
-    const { session } = await this.harness.call(
-      connectSession,
-      {
-        holder: 'edge-1',
-        client,
-        ...('node_id' in input || input.session_id ? {} : { node_id: this.nodeId }),
-        ...input,
-        run_id,
-      },
-      caller,
-    );
-    return { session, run_id };
+  /** What a person does; the owner unless told. */
+  as(caller = this.owner): SessionCalls {
+    const call: Call = (operation, input, callId) => this.harness.call(operation, input, caller, callId);
+    return new SessionCalls(call, this.runs, this.nodeId);
   }
 
-  /** A task is started. */
-  async task(caller = this.owner): Promise<Connected> {
-    const session = await this.harness.call(
-      startSession,
-      { node_id: this.nodeId, brief: 'Write the draft.', runner: 'scripted' },
-      caller,
-    );
-    const order = this.runs.orders.findLast((made) => made.session_id === session.id);
-    if (!order) throw new Error('The task has not started');
-    return { session, run_id: order.run_id };
+  connect(input: Partial<InputOf<typeof connectSession>> = {}, caller = this.owner): Promise<Connected> {
+    return this.as(caller).connect(input);
+  }
+
+  task(caller = this.owner): Promise<Connected> {
+    return this.as(caller).task();
   }
 
   get(id: string, caller = this.owner): Promise<Session> {
-    return this.harness.call(getSession, { session_id: id }, caller);
+    return this.as(caller).get(id);
   }
 
-  async log(id: string, caller = this.owner): Promise<SessionEvent[]> {
-    const { items } = await this.harness.call(listSessionEvents, { session_id: id, limit: 2_000 }, caller);
-    return items as unknown as SessionEvent[];
+  log(id: string, caller = this.owner): Promise<SessionEvent[]> {
+    return this.as(caller).log(id);
   }
 
   /** Kinds of the log, with the payload of those that are asked for. */
@@ -128,7 +80,7 @@ export class SessionWorld implements AsyncDisposable {
 
   /** A run reports, for its owner. */
   report(connected: Connected, events: readonly Reported[], caller = this.owner, callId: string = randomUUID()) {
-    return this.harness.call(appendSessionEvents, reportOf(connected, events), caller, callId);
+    return this.as(caller).report(connected, events, callId);
   }
 
   /** What is told after the commit of changes of a session, in order. */
@@ -136,8 +88,8 @@ export class SessionWorld implements AsyncDisposable {
     return this.sql(`SELECT type, payload FROM outbox.event WHERE payload ->> 'session_id' = $1 ORDER BY id`, [id]);
   }
 
-  end({ session, run_id }: Connected, input: Omit<InputOf<typeof endRun>, 'session_id' | 'run_id'>) {
-    return this.harness.call(endRun, { session_id: session.id, run_id, ...input }, this.owner);
+  end(connected: Connected, input: Omit<InputOf<typeof endRun>, 'session_id' | 'run_id'>) {
+    return this.as().end(connected, input);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,3 @@
+import 'reflect-metadata';
+
+export { serveSessions } from './serve-sessions.js';
