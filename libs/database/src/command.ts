@@ -12,7 +12,7 @@ import {
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import type pg from 'pg';
-import { type Database, inTransaction, type JsonRow, rawJsonOf } from './database.js';
+import { type Database, type Ending, inTransaction, type JsonRow, rawJsonOf } from './database.js';
 import { translateDatabaseError } from './database-error.js';
 import { type Statement, statement } from './statement.js';
 import { seenBy, VISIBLE } from './visibility.js';
@@ -266,11 +266,10 @@ async function carryOut<R>(
   context: CommandContext,
   work: (tx: Transaction) => Promise<R>,
   { keepReply = true }: CommandOptions = {},
-): Promise<R> {
+): Promise<Ending<R>> {
   const tx = new Transaction(runner, context);
   const reply = await work(tx);
-  await tx.flush(reply, keepReply);
-  return reply;
+  return { result: reply, last: () => tx.flush(reply, keepReply) };
 }
 
 /**

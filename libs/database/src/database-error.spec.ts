@@ -16,7 +16,7 @@ describe('a failure of the database', () => {
     const database = new Database({ url });
     const ways = [
       database.pool.query('SELECT 1'),
-      database.transaction(async () => 1),
+      database.transaction(async () => ({ result: 1 })),
       database.prisma.user.findFirst(),
       database.prisma.$transaction((client) => client.$queryRawUnsafe('SELECT 1')),
     ];

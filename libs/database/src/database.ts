@@ -24,6 +24,13 @@ export interface DatabaseOptions {
 
 type Row = Record<string, unknown>;
 
+/** How the work of a transaction ends. */
+export interface Ending<R> {
+  readonly result: R;
+  /** Its last statement, which goes to the server together with the commit. */
+  readonly last?: () => Promise<unknown>;
+}
+
 /** A row of a statement that answers JSON. */
 export interface JsonRow extends Row {
   readonly json: string | null;
@@ -61,6 +68,8 @@ export class Database {
       application_name: options.applicationName ?? 'workspace-graph',
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 60_000,
+      // What is asked at once is sent at once: a transaction saves two of its ways to the server and back.
+      pipeline: true,
       // Pages are on SSDs or in memory, and no statement here is worth compiling.
       options: `-c jit=off -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
     });
@@ -111,7 +120,7 @@ export class Database {
    * Runs work in a transaction on one connection: committed when it ends, rolled back when it throws. A single
    * statement is given up after `timeoutMs`.
    */
-  async transaction<R>(work: (client: pg.PoolClient) => Promise<R>, timeoutMs = STATEMENT_MS): Promise<R> {
+  async transaction<R>(work: (client: pg.PoolClient) => Promise<Ending<R>>, timeoutMs = STATEMENT_MS): Promise<R> {
     const client = await this.pool.connect();
     let lost: Error | undefined;
     // The statement under way fails with it too; unheard it would end the process.
@@ -179,15 +188,19 @@ export class Database {
 /** Commits when the work ends. What it throws leaves the transaction open: the caller rolls back or closes the connection. */
 export async function inTransaction<R>(
   client: pg.PoolClient,
-  work: (client: pg.PoolClient) => Promise<R>,
+  work: (client: pg.PoolClient) => Promise<Ending<R>>,
   timeoutMs: number,
 ): Promise<R> {
   const idleMs = timeoutMs > STATEMENT_MS ? IDLE_IN_TRANSACTION_MS : IDLE_IN_COMMAND_MS;
-  await client.query(
+  const begun = client.query(
     `BEGIN; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
   );
-  const result = await work(client);
-  const { command } = await client.query('COMMIT');
+  // Sent together with the first statement. Whatever becomes of it, the work is over before anybody else has the connection.
+  const [start, worked] = await Promise.allSettled([begun, work(client)]);
+  if (start.status === 'rejected') throw start.reason;
+  if (worked.status === 'rejected') throw worked.reason;
+  const { result, last } = worked.value;
+  const [, { command }] = await Promise.all([last?.(), client.query('COMMIT')]);
   // A transaction in which a statement failed ends so, without an error.
   if (command !== 'COMMIT') throw new Error('The transaction was rolled back instead of committed');
   return result;

@@ -16,7 +16,11 @@ afterAll(async () => {
 });
 beforeEach(() => database.pool.query('TRUNCATE entry'));
 
+const NOTHING = { result: null };
 const insert = (client: pg.PoolClient, id: number) => client.query('INSERT INTO entry VALUES ($1)', [id]);
+const sleep = (seconds: number) => async (client: pg.PoolClient) => ({
+  result: await client.query('SELECT pg_sleep($1)', [seconds]),
+});
 const stored = async (): Promise<number[]> =>
   (await database.pool.query<{ id: number }>('SELECT id FROM entry ORDER BY id')).rows.map(({ id }) => id);
 
@@ -25,7 +29,7 @@ describe('a transaction', () => {
     const result = await database.transaction(async (client) => {
       await insert(client, 1);
       await insert(client, 2);
-      return 'done';
+      return { result: 'done' };
     });
     expect([result, await stored()]).toEqual(['done', [1, 2]]);
   });
@@ -46,19 +50,34 @@ describe('a transaction', () => {
     const work = database.transaction(async (client) => {
       await insert(client, 1);
       await insert(client, 1).catch(() => 'hidden');
+      return NOTHING;
     });
     await expect(work).rejects.toThrow('rolled back');
     expect(await stored()).toEqual([]);
+  });
+
+  it('ends with its last statement, which goes out with the commit; when that fails nothing is stored and it says why', async () => {
+    const both = (last: number) =>
+      database.transaction(async (client) => {
+        await insert(client, 1);
+        return { result: 'done', last: () => insert(client, last) };
+      });
+    for (let round = 0; round < 3; round += 1) await expect(both(1)).rejects.toMatchObject({ code: '23505' });
+    expect(await stored()).toEqual([]);
+    expect(await both(2)).toBe('done');
+    expect(await stored()).toEqual([1, 2]);
+    expect(database.pool.idleCount).toBe(database.pool.totalCount);
   });
 
   it('whose connection breaks is refused as unavailable, and the next one gets a new connection', async () => {
     const work = database.transaction(async (client) => {
       await insert(client, 1);
       await client.query('SELECT pg_terminate_backend(pg_backend_pid())');
+      return NOTHING;
     });
     const error = await work.catch((reason: unknown) => translateDatabaseError(reason));
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await database.transaction((client) => insert(client, 2));
+    await database.transaction(async (client) => ({ result: await insert(client, 2) }));
     expect(await stored()).toEqual([2]);
   });
 
@@ -69,6 +88,7 @@ describe('a transaction', () => {
       await database.pool.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
       await broken;
       await insert(client, 1);
+      return NOTHING;
     });
     const error = await work.catch((reason: unknown) => translateDatabaseError(reason));
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -77,15 +97,16 @@ describe('a transaction', () => {
 
   it('may give its statements more time than others have, and ends when its process falls silent', async () => {
     const settings = `SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`;
-    const inside = await database.transaction(async (client) => (await client.query(settings)).rows, 590_000);
+    const read = async (client: pg.PoolClient) => ({ result: (await client.query(settings)).rows });
+    const inside = await database.transaction(read, 590_000);
     expect(inside).toEqual([{ statement: '590s', idle: '1min' }]);
-    const ordinary = await database.transaction(async (client) => (await client.query(settings)).rows);
+    const ordinary = await database.transaction(read);
     expect(ordinary).toEqual([{ statement: '30s', idle: '5s' }]);
     expect((await database.pool.query(settings)).rows).toEqual([{ statement: '30s', idle: '1min' }]);
   });
 
   it('and others that take the whole pool do not make the database look away; those who wait are answered', async () => {
-    const slow = [1, 2, 3, 4].map(() => database.transaction((client) => client.query('SELECT pg_sleep(3)')));
+    const slow = [1, 2, 3, 4].map(() => database.transaction(sleep(3)));
     let hasEnded = false;
     void Promise.race(slow).then(() => (hasEnded = true));
     await database.ping();
@@ -94,10 +115,10 @@ describe('a transaction', () => {
   });
 
   it('gives a statement up that takes too long', async () => {
-    const work = database.transaction((client) => client.query('SELECT pg_sleep(10)'), 50);
+    const work = database.transaction(sleep(10), 50);
     const error = await work.catch((reason: unknown) => translateDatabaseError(reason));
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await database.transaction((client) => client.query('SELECT pg_sleep(0.1)'));
+    await database.transaction(sleep(0.1));
   });
 });
 

@@ -17,7 +17,10 @@ export class ExportHandlers {
   @Handles(exportGraph)
   async export(_input: ParsedInputOf<typeof exportGraph>): Promise<RawJson> {
     const { rows } = await this.turns.take(() =>
-      this.database.transaction((client) => client.query<{ json: string }>(EXPORT.text), exportGraph.timeoutMs),
+      this.database.transaction(
+        async (client) => ({ result: await client.query<{ json: string }>(EXPORT.text) }),
+        exportGraph.timeoutMs,
+      ),
     );
     if (!rows[0]) throw new Error('An export returns one row');
     return new RawJson(rows[0].json);

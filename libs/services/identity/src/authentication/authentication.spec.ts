@@ -209,15 +209,15 @@ describe('the claims of an identity provider', () => {
   it('never wait in a circle with a change that the same user makes to one of the groups', async () => {
     const { id } = await harness.call(createGroup, { name: 'Ring', claim: 'ring' }, admin);
     const { caller } = await harness.call(authenticate, claims('ned', 'manage'), admin);
-    const [signedIn] = await harness.database.transaction(async (client) => {
+    const signedIn = await harness.database.transaction(async (client) => {
       await client.query('SELECT FROM identity.user_group WHERE id = $1 FOR UPDATE', [id]);
       const reply = harness.call(authenticate, claims('ned', 'manage', ['ring']), admin);
       while ((await waitingForLocks()) !== 1);
       // What the audit line of the other change refers to.
       await client.query('SELECT FROM identity."user" WHERE id = $1 FOR KEY SHARE', [caller.user_id]);
-      return [reply];
+      return { result: { reply } };
     });
-    expect((await signedIn)?.caller.user_id).toBe(caller.user_id);
+    expect((await signedIn.reply).caller.user_id).toBe(caller.user_id);
     expect(await groupsOf(caller.user_id)).toEqual(['Ring']);
   });
 

@@ -244,7 +244,7 @@ describe('a token that is made while its maker ends', () => {
       await waitForLocks(1);
       const other = Promise.allSettled([second()]);
       await waitForLocks(2);
-      return { one, other };
+      return { result: { one, other } };
     });
     return [(await started.one)[0], (await started.other)[0]] as const;
   }
