@@ -282,7 +282,9 @@ async function appliedOnce<R>(
   attempt: () => Promise<R>,
 ): Promise<R | RawJson> {
   try {
-    return await attempt();
+    const reply = await attempt();
+    database.outbox.tell();
+    return reply;
   } catch (error) {
     if (error instanceof UnconfirmedChange) return error.reply as R;
     const applied = await findApplied(database, context);

@@ -3,6 +3,7 @@ import { RawJson, type ServiceError } from '@workspace-graph/contracts';
 import pg from 'pg';
 import { translateDatabaseError } from './database-error.js';
 import { PrismaClient } from './generated/client.js';
+import { OutboxWake } from './outbox/outbox-wake.js';
 import type { Statement } from './statement.js';
 
 /** Options of a database pool. */
@@ -58,6 +59,8 @@ const IDLE_IN_COMMAND_MS = 5_000;
 export class Database {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
+  /** Wakes the publishers of the outbox. */
+  readonly outbox: OutboxWake;
   /** One connection that no work waits for. */
   private readonly pulse: pg.Pool;
 
@@ -84,9 +87,12 @@ export class Database {
       application_name: `${options.applicationName ?? 'workspace-graph'} health`,
       connectionTimeoutMillis: 5_000,
       query_timeout: 5_000,
+      // It changes nothing that is to last.
+      options: '-c synchronous_commit=off',
     });
     // The next look makes a new connection.
     this.pulse.on('error', () => undefined);
+    this.outbox = new OutboxWake(() => this.pulse.query('NOTIFY outbox'));
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
   }
 

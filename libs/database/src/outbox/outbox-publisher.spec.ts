@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '@workspace-graph/testing';
 import pg from 'pg';
+import { runCommand } from '../command.js';
+import { Database } from '../database.js';
 import { migrate } from '../migrate/migrator.js';
+import { systemContext } from '../system-context.js';
 import type { OutboxMessage } from './outbox-message.js';
 import { OutboxPublisher, type OutboxPublisherOptions } from './outbox-publisher.js';
 
@@ -58,6 +61,11 @@ async function start(
   return publisher;
 }
 
+async function open(): Promise<AsyncDisposable & { readonly database: Database }> {
+  const opened = new Database({ url: database.url, poolSize: 1 });
+  return { database: opened, [Symbol.asyncDispose]: () => opened.close() };
+}
+
 function collector(): { seen: string[]; publish: (event: OutboxMessage) => Promise<void> } {
   const seen: string[] = [];
   return { seen, publish: async (event) => void seen.push(event.id) };
@@ -75,13 +83,15 @@ describe('the outbox', () => {
     await until(async () => (await left()) === 0);
   });
 
-  it('is told of a commit at once, long before it would look by itself', async () => {
-    const { seen, publish } = collector();
-    await start(publish, { pollMs: 3_600_000 });
-    const beganMs = performance.now();
-    await add(1);
-    await until(() => seen.length === 1);
-    expect(performance.now() - beganMs).toBeLessThan(60_000);
+  it('is told after the commit of a change, long before it would look by itself', async () => {
+    const events: OutboxMessage[] = [];
+    await start(async (event) => void events.push(event), { pollMs: 3_600_000 });
+    await using writer = await open();
+    const payload = { node_ids: [randomUUID()] };
+    const context = systemContext('test_change');
+    await runCommand(writer.database, context, async (tx) => tx.emit('access.changed', payload));
+    await until(() => events.length === 1);
+    expect(events).toMatchObject([{ type: 'access.changed', payload }]);
   });
 
   it('publishes nothing of a transaction that was rolled back [graph.outbox.after-commit]', async () => {

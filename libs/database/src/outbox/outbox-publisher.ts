@@ -105,6 +105,9 @@ export class OutboxPublisher {
       keepAlive: true,
       connectionTimeoutMillis: 10_000,
       query_timeout: queryWithinMs,
+      pipeline: true,
+      // A removal that a power cut takes back is an event that goes out again.
+      options: '-c synchronous_commit=off',
     });
     let lost: Error | undefined;
     const onLost = (error: Error): void => {

@@ -11,6 +11,8 @@ const takeEvents = `
   SELECT id, type, payload FROM outbox.event WHERE id <> ALL ($1::uuid[]) AND type = ANY ($3::text[])
   ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
+const removeEvents = 'DELETE FROM outbox.event WHERE id = ANY ($1::uuid[])';
+
 const pruneCalls = `
   DELETE FROM outbox.applied_call WHERE call_id IN (
     SELECT call_id FROM outbox.applied_call WHERE applied_at < now() - interval '24 hours' ORDER BY applied_at LIMIT $1 FOR UPDATE SKIP LOCKED)`;
@@ -32,20 +34,23 @@ export class OutboxRows {
 
   /** The oldest events of these types that nobody else has taken. */
   async take(except: readonly string[]): Promise<OutboxMessage[]> {
-    await this.client.query('BEGIN');
-    const { rows } = await this.client.query<OutboxMessage>({
-      name: 'outbox.take',
-      text: takeEvents,
-      values: [except, this.batchSize, this.types],
-    });
+    const [, { rows }] = await Promise.all([
+      this.client.query('BEGIN'),
+      this.client.query<OutboxMessage>({
+        name: 'outbox.take',
+        text: takeEvents,
+        values: [except, this.batchSize, this.types],
+      }),
+    ]);
     return rows;
   }
 
   /** Removes what was published and lets go of the rest. */
   async finish(published: readonly string[]): Promise<void> {
-    if (published.length > 0)
-      await this.client.query('DELETE FROM outbox.event WHERE id = ANY ($1::uuid[])', [published]);
-    await this.client.query('COMMIT');
+    await Promise.all([
+      published.length > 0 && this.client.query({ name: 'outbox.remove', text: removeEvents, values: [published] }),
+      this.client.query('COMMIT'),
+    ]);
   }
 
   /** Removes one batch of replies and upload parts that nobody will ask for, now and then. @returns whether there is more */

@@ -24,7 +24,7 @@ it('an append reads no more of a long log than of a short one, by a plan that wa
     const values = (): string =>
       [
         `'${session.id}', NULL, ${list(randomUUID)}::uuid[], ${list(() => '2026-01-01')}::timestamptz[]`,
-        `${list(() => 'reasoning')}, ${list(() => '{"text":"x"}')}`,
+        `${list(() => 'reasoning')}, ${list(() => '{"text":"x"}')}, NULL`,
       ].join(', ');
     const blocks = async (): Promise<number> => {
       const { rows } = await client.query<{ 'QUERY PLAN': readonly [Explained] }>(

@@ -13,10 +13,22 @@ export interface AppendedEvent {
   readonly is_new: boolean;
 }
 
-/** Appends events to the log of a session that the transaction has locked, in their order; answers where each is. */
+/** The log that grows. */
+export interface Log {
+  readonly sessionId: string;
+  /** The run that its new events belong to. */
+  readonly runId: string | null;
+  /** The run without which it does not grow. Default: it grows in any case. */
+  readonly liveRunId?: string;
+}
+
+/**
+ * Appends events to the log of a session that the transaction has locked, in their order; answers where each is.
+ * @throws Error where it needs a run that is not live
+ */
 export async function append(
   tx: Transaction,
-  { sessionId, runId }: { readonly sessionId: string; readonly runId: string | null },
+  { sessionId, runId, liveRunId }: Log,
   events: readonly NewEvent[],
 ): Promise<AppendedEvent[]> {
   const ids = events.map(({ id }) => id ?? newId());
@@ -27,6 +39,7 @@ export async function append(
     events.map(({ at }) => at ?? null),
     events.map(({ kind }) => kind),
     events.map(({ payload }) => JSON.stringify(payload)),
+    liveRunId ?? null,
   ]);
   const places = new Map(rows.map((row) => [row.id, row]));
   const appended = ids.map((id) => {

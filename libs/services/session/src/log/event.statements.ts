@@ -85,7 +85,7 @@ export const OUTPUT = statement(
 
 /**
  * Appends events to a session whose row is locked; what is there under an id stays. $1 session, $2 run, $3 ids, $4 times,
- * $5 kinds, $6 payloads. Answers each id with its seq.
+ * $5 kinds, $6 payloads, $7 the run without which nothing is appended; null: any. Answers each id with its seq.
  */
 export const APPEND = statement(
   'session.append',
@@ -103,7 +103,7 @@ export const APPEND = statement(
     UPDATE session.session s SET last_seq = s.last_seq + (SELECT count(*)::int FROM given),
       last_activity_at = CASE WHEN s.state IN ('running', 'suspended') AND s.last_activity_at < now() - interval '5 seconds'
         THEN now() ELSE s.last_activity_at END
-    WHERE s.id = $1::uuid AND EXISTS (SELECT FROM given) RETURNING s.last_seq
+    WHERE s.id = $1::uuid AND ($7::uuid IS NULL OR s.live_run_id = $7::uuid) AND EXISTS (SELECT FROM given) RETURNING s.last_seq
   ), added AS (
     INSERT INTO session.event (session_id, seq, id, run_id, at, kind, payload)
     SELECT $1::uuid, w.last_seq - (SELECT count(*)::int FROM given) + g.place::int, g.id, $2::uuid, coalesce(g.at, now()), g.kind, g.payload::json

@@ -26,18 +26,24 @@ type Input = ParsedInputOf<typeof appendSessionEvents>;
 export async function reportEvents(tx: Transaction, input: Input): Promise<OutputOf<typeof appendSessionEvents>> {
   const events = input.events as unknown as readonly ReportedEvent[];
   refuseMalformed(events);
-  const session = await lockOwnSession(tx, input.session_id);
-  if (session.live_run_id !== input.run_id) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
-  await refuseQuestions(tx, session, events);
-  const appended = await append(
-    tx,
-    { sessionId: session.id, runId: input.run_id },
-    events.map((event) => withSize(event)),
-  );
+  const locking = lockLiveSession(tx, input);
+  // Whether a question may be asked is looked up first; everything else is on its way while the session is locked.
+  if (events.some(({ kind }) => kind === 'question')) await refuseQuestions(tx, await locking, events);
+  const log = { sessionId: input.session_id, runId: input.run_id, liveRunId: input.run_id };
+  const [locked, grown] = await Promise.allSettled([locking, append(tx, log, events.map(withSize))]);
+  if (locked.status === 'rejected') throw locked.reason;
+  if (grown.status === 'rejected') throw grown.reason;
+  const [session, appended] = [locked.value, grown.value];
   const fresh = events.filter((_event, index) => appended[index]?.is_new);
   await keepOutputs(tx, session, fresh);
   await carryOut(tx, session, fresh);
   return { seqs: appended.map(({ seq }) => seq), last_seq: lastOf(appended) };
+}
+
+async function lockLiveSession(tx: Transaction, { session_id, run_id }: Input): Promise<SessionRow> {
+  const session = await lockOwnSession(tx, session_id);
+  if (session.live_run_id !== run_id) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
+  return session;
 }
 
 /** Beyond the schema: ids that repeat, outputs of what has none, and questions that nobody could answer. */
