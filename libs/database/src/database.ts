@@ -59,28 +59,32 @@ const IDLE_IN_COMMAND_MS = 5_000;
 export class Database {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
+  /** Connections that belong to one caller each: one that is closed ends its statement, which a pipelined one carries out. */
+  private readonly own: pg.Pool;
   /** Wakes the publishers of the outbox. */
   readonly outbox: OutboxWake;
   /** One connection that no work waits for. */
   private readonly pulse: pg.Pool;
 
   constructor(private readonly options: DatabaseOptions) {
-    this.pool = new pg.Pool({
+    const connection: pg.PoolConfig = {
       connectionString: options.url,
       max: options.poolSize ?? 10,
       application_name: options.applicationName ?? 'workspace-graph',
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 60_000,
-      // What is asked at once is sent at once: a transaction saves two of its ways to the server and back.
-      pipeline: true,
       // Pages are on SSDs or in memory, and no statement here is worth compiling.
       options: `-c jit=off -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
-    });
-    this.pool.on('error', (error) => {
-      // The pool hangs the whole connection on it, with the text of every statement.
-      Reflect.deleteProperty(error, 'client');
-      options.onIdleError?.(error);
-    });
+    };
+    // What is asked at once is sent at once: a transaction saves two of its ways to the server and back.
+    this.pool = new pg.Pool({ ...connection, pipeline: true });
+    this.own = new pg.Pool(connection);
+    for (const pool of this.pools)
+      pool.on('error', (error) => {
+        // The pool hangs the whole connection on it, with the text of every statement.
+        Reflect.deleteProperty(error, 'client');
+        options.onIdleError?.(error);
+      });
     this.pulse = new pg.Pool({
       connectionString: options.url,
       max: 1,
@@ -154,7 +158,7 @@ export class Database {
    */
   async session<R>(work: (client: pg.PoolClient) => Promise<R>, signal?: AbortSignal): Promise<R> {
     signal?.throwIfAborted();
-    const client = await this.pool.connect();
+    const client = await this.own.connect();
     let isOpen = true;
     const close = (): void => {
       if (isOpen) client.release(true);
@@ -175,6 +179,10 @@ export class Database {
     }
   }
 
+  private get pools(): readonly pg.Pool[] {
+    return [this.pool, this.own];
+  }
+
   /** What is known of a database that cannot be used right now; null when nothing is. */
   unavailable(): ServiceError | null {
     return this.options.unavailable?.() ?? null;
@@ -187,7 +195,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
-    await Promise.all([this.pool, this.pulse].map((pool) => (pool.ended ? Promise.resolve() : pool.end())));
+    await Promise.all([...this.pools, this.pulse].map((pool) => (pool.ended ? Promise.resolve() : pool.end())));
   }
 }
 
