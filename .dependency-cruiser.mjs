@@ -58,6 +58,13 @@ const rules = [
     to: { path: '^apps/', pathNot: '^apps/$1/' },
   },
   {
+    name: 'page-on-client',
+    severity: 'error',
+    comment: 'The page in the browser knows contracts and client alone: whatever it can do, every client can.',
+    from: { path: '^apps/desktop/web/' },
+    to: { path: '^(libs|apps)/', pathNot: ['^apps/desktop/web/', folderOf('contracts'), folderOf('client')] },
+  },
+  {
     name: 'apps-on-top',
     severity: 'error',
     comment: 'Nothing imports an app. Move the code into a library that the app imports too.',
@@ -132,7 +139,7 @@ export default {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['@workspace-graph/source', 'import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
     },
   },
 };

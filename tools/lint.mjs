@@ -26,11 +26,10 @@ const biome = passes('@biomejs/biome/bin/biome', [
   ...mend,
   '.',
 ]);
-const oxlint = passes('oxlint/bin/oxlint', [
-  '--type-aware',
-  '--tsconfig',
-  'tsconfig.json',
-  '--deny-warnings',
-  ...typed,
-]);
-process.exitCode = biome && oxlint ? 0 : 1;
+/** The page is read as what runs in a browser. */
+const page = 'apps/desktop/web';
+const lintTyped = (tsconfig, ...places) =>
+  passes('oxlint/bin/oxlint', ['--type-aware', '--tsconfig', tsconfig, '--deny-warnings', ...places]);
+const oxlint = lintTyped('tsconfig.json', '--ignore-pattern', `${page}/**`, ...typed);
+const ofPage = !existsSync(join(root, page)) || lintTyped(`${page}/tsconfig.json`, `${page}/src`);
+process.exitCode = biome && oxlint && ofPage ? 0 : 1;

@@ -41,13 +41,13 @@ export function packageFolders(root) {
     .filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
-/** Packages with a build script, by folder: the script, and a fingerprint of what it is made from. */
+/** Packages with a build script, by folder: the script, and a fingerprint of what it is made from, with the folders that it bundles. */
 function packagesToBuild(root) {
   const shared = fingerprintOf(root, common);
   return packageFolders(root).flatMap((folder) => {
-    const { scripts } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const { scripts, bundles = [] } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
     if (scripts?.build === undefined) return [];
-    return [{ folder, script: scripts.build, wanted: shared + fingerprintOf(root, [folder]) }];
+    return [{ folder, script: scripts.build, wanted: shared + fingerprintOf(root, [folder, ...bundles]) }];
   });
 }
 

@@ -1,8 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { operationsOf } from '@workspace-graph/contracts';
 import { SERVICES } from '@workspace-graph/platform';
-import { EdgeModule, type EdgeParts, McpModule, RestModule, WsModule } from '@workspace-graph/surfaces';
+import { EdgeModule, type EdgeParts, McpModule, RestModule, WebModule, WsModule } from '@workspace-graph/surfaces';
 import { VERSION } from './version.js';
+
+/** The built page, which another app is. */
+const PAGE = fileURLToPath(new URL('../../desktop/web/dist', import.meta.url));
 
 /** The public surfaces of a central workspace over the bus. */
 @Module({})
@@ -17,6 +21,7 @@ export class GatewayModule {
         RestModule.forRoot({ version: VERSION, operations }),
         McpModule.forRoot({ settings: { version: VERSION }, operations, recordsSessions: true }),
         WsModule.forRoot(),
+        WebModule.forRoot({ folder: PAGE }),
       ],
     };
   }

@@ -45,6 +45,8 @@ export function rawJsonOf(row: JsonRow | null): RawJson | null {
 
 /** A statement that takes longer is given up, unless its transaction says otherwise. */
 export const STATEMENT_MS = 30_000;
+/** Connections beside the pool that belong to one caller each. Whoever finds them all taken is refused for now. */
+const OWN_CONNECTIONS = 4;
 /** A transaction whose process has vanished without a word lets go of its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 /**
@@ -78,7 +80,7 @@ export class Database {
     };
     // What is asked at once is sent at once: a transaction saves two of its ways to the server and back.
     this.pool = new pg.Pool({ ...connection, pipeline: true });
-    this.own = new pg.Pool(connection);
+    this.own = new pg.Pool({ ...connection, max: OWN_CONNECTIONS });
     for (const pool of this.pools)
       pool.on('error', (error) => {
         // The pool hangs the whole connection on it, with the text of every statement.

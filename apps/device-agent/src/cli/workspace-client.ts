@@ -79,6 +79,11 @@ export async function connectLocal(config: Pick<Config, 'SVC_TOKEN'>, paths: Wor
   return new WorkspaceClient(found.state?.url ?? '', await credential(config, paths));
 }
 
+/** The workspace at an address, with the credential of this user's workspace. */
+export async function connectTo(url: string, paths: WorkspacePaths): Promise<WorkspaceClient> {
+  return new WorkspaceClient(url, await readToken(paths));
+}
+
 /** What agents are to work with: the credential of this user's workspace, whatever SVC_TOKEN holds, unless SVC_URL names another. */
 export async function agentCredential(): Promise<string> {
   const { config } = loadConfig('cli', process.env);

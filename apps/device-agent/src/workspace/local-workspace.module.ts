@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { REMOTE_OPERATIONS } from '@workspace-graph/contracts';
 import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
@@ -13,6 +14,7 @@ import {
   FilesModule,
   McpModule,
   RestModule,
+  WebModule,
   WsModule,
   type WsModuleOptions,
 } from '@workspace-graph/surfaces';
@@ -24,6 +26,9 @@ export interface LocalWorkspaceOptions {
   readonly database: DatabaseOptions;
   readonly device: DeviceOptions;
 }
+
+/** The built page, which another app is. */
+const PAGE = fileURLToPath(new URL('../../../desktop/web/dist', import.meta.url));
 
 /** Everything of a local workspace in one process: the services, the device and the surfaces over an in-process bus. */
 @Module({})
@@ -39,6 +44,7 @@ export class LocalWorkspaceModule {
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
         McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS, recordsSessions: true }),
         WsModule.forRoot(options.live),
+        WebModule.forRoot({ folder: PAGE, makesLinks: true }),
         OperationsModule,
         DatabaseModule.forRoot(options.database),
         GraphModule,

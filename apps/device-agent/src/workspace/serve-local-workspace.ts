@@ -54,7 +54,7 @@ import { ensureOwner } from './workspace-token.js';
 export interface ServeOptions {
   /** Told each step of a start, for a person who waits. */
   readonly progress: (line: string) => void;
-  readonly ready: (state: WorkspaceState, paths: WorkspacePaths) => void;
+  readonly ready: (state: WorkspaceState, paths: WorkspacePaths) => Promise<void>;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function serveLocalWorkspace({ progress, ready }: ServeOptions): Pr
     for (const warning of warnings) parts.logger.warn(warning);
     return start({ ...parts, paths, progress });
   });
-  ready(state, paths);
+  await ready(state, paths);
 }
 
 interface Parts extends ProcessParts {

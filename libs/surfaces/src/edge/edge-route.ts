@@ -19,6 +19,8 @@ export interface EdgeRouteConfig {
    * The handler itself ends its streams when it is notified that a credential has ended; the edge does not check them.
    */
   readonly endsStreams?: boolean;
+  /** It is no route for pages in browsers: a cookie is no credential there. */
+  readonly takesNoCookie?: boolean;
   /** No rate limit counts its requests. */
   readonly unlimited?: boolean;
 }

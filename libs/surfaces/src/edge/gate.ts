@@ -8,6 +8,7 @@ import { type Presented, readCredential } from './credential.js';
 import type { RouteTier } from './edge-route.js';
 import type { EdgeSettings } from './edge-settings.js';
 import { asRefusal, internalError, refuseInstead, sendRefusal } from './error-answer.js';
+import { pageCookieOf, readPageCookie } from './page-cookie.js';
 import { RateLimiter } from './rate-limiter.js';
 import { foreignTarget, isAbsolute, requireOneHost } from './request-target.js';
 import { protectiveHeaders } from './security-headers.js';
@@ -168,8 +169,8 @@ export class Gate {
 
   /** What can be decided without asking anybody. Answers the credential, if one is presented. */
   private admit(request: FastifyRequest, reply: FastifyReply): Presented | null {
-    const { authorization, host, origin } = request.headers;
-    const presented = authorization === undefined ? null : readCredential(authorization);
+    const { host, origin } = request.headers;
+    const presented = this.presentedBy(request);
     if (!request.routeOptions.config.unlimited) this.limit(request, presented);
     requireOneHost(request.raw, request.originalUrl);
     if (!this.hosts.allows(host, request.socket.localPort)) {
@@ -180,6 +181,14 @@ export class Gate {
     if (this.parts.shutdown.stopping && tierOf(request) !== 'public')
       throw new ServiceError('SERVICE_UNAVAILABLE', 'This process is shutting down.');
     return presented;
+  }
+
+  /** What an Authorization header presents, and without one the cookie of a page. */
+  private presentedBy({ headers, routeOptions }: FastifyRequest): Presented | null {
+    if (headers.authorization !== undefined) return readCredential(headers.authorization);
+    if (routeOptions.config.takesNoCookie) return null;
+    const token = readPageCookie(headers, pageCookieOf(headers.host, this.parts.settings.publicUrl));
+    return token === undefined ? null : readCredential(`Bearer ${token}`);
   }
 
   private limit(request: FastifyRequest, presented: Presented | null): void {

@@ -6,7 +6,7 @@ import type { McpEndpoint } from './mcp-endpoint.js';
 
 const INVALID_REQUEST = -32600;
 /** Reading is what every tool needs at least; each tool asks for its own scope beyond that. */
-const CONFIG: EdgeRouteConfig = { tier: 'read', endsStreams: true };
+const CONFIG: EdgeRouteConfig = { tier: 'read', endsStreams: true, takesNoCookie: true };
 
 /** The routes of the MCP endpoint. Bodies stay bytes, since it is the protocol that says what is wrong with them. */
 export function mcpRoutes(endpoint: McpEndpoint, url: string, bodyBytes: number) {

@@ -16,8 +16,9 @@ import { requireLocal } from '../local-only.js';
 import type { Output } from '../output.js';
 import { runs } from '../run-command.js';
 import { alreadyRunning } from '../unusable-workspace.js';
-import { connect } from '../workspace-client.js';
+import { connectTo } from '../workspace-client.js';
 import { howToSet } from './agent.js';
+import { openCommand, signInLink } from './open.js';
 import { statusCommand } from './status.js';
 
 interface StartOptions {
@@ -49,14 +50,14 @@ export function lifecycleCommands(program: Command): void {
   );
   runs(program.command('stop').description('stop the local workspace'), async ({ out }) => stop(out));
   statusCommand(program);
-  runs(program.command('open').description('open the workspace in the browser'), async ({ out }) => openInBrowser(out));
+  openCommand(program);
 }
 
 async function startHere(out: Output): Promise<void> {
   const { serveLocalWorkspace } = await import('../../workspace/serve-local-workspace.js');
   await serveLocalWorkspace({
     progress: (line) => out.note(line),
-    ready: (state, paths) => out.result(state, greeting(state, paths)),
+    ready: async (state, paths) => out.result(state, await greeting(state, paths)),
   });
 }
 
@@ -67,7 +68,7 @@ async function startInBackground(out: Output): Promise<void> {
   if (found?.state && found.answer === 'accepts')
     return out.result({ ...found.state, already_running: true }, [
       'The workspace is already running.',
-      ...greeting(found.state, paths),
+      ...(await greeting(found.state, paths)),
     ]);
   if (found) throw alreadyRunning(found, paths);
   out.note('Starting …');
@@ -76,7 +77,7 @@ async function startInBackground(out: Output): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   while (Date.now() < deadline) {
     const state = await readState(paths);
-    if (state) return out.result(state, greeting(state, paths));
+    if (state) return out.result(state, await greeting(state, paths));
     if (child.exitCode !== null) throw await startFailed(paths);
     await sleep(POLL_MS);
   }
@@ -188,32 +189,9 @@ function terminate(pid: number): void {
   }
 }
 
-async function openInBrowser(out: Output): Promise<void> {
-  const { url } = await connect();
-  const [command, ...args] = openCommand(url);
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'ignore', detached: true });
-    child.once('error', (cause) =>
-      reject(new CliError('NO_BROWSER', `No browser could be opened. The address is ${url}`, { cause })),
-    );
-    child.once('spawn', () => resolve(child.unref()));
-  });
-  out.result({ url }, [`Opened ${url}`]);
-}
-
-function openCommand(url: string): [string, ...string[]] {
-  switch (process.platform) {
-    case 'darwin':
-      return ['open', url];
-    case 'win32':
-      return ['cmd', '/c', 'start', '', url];
-    default:
-      return ['xdg-open', url];
-  }
-}
-
 /** What a newcomer needs next. */
-function greeting(state: WorkspaceState, paths: WorkspacePaths): string[] {
+async function greeting(state: WorkspaceState, paths: WorkspacePaths): Promise<string[]> {
+  const link = await signInLink(await connectTo(state.url, paths)).catch(() => null);
   const token = paths.token;
   const outside = databaseOutside(state, paths);
   return [
@@ -221,6 +199,10 @@ function greeting(state: WorkspaceState, paths: WorkspacePaths): string[] {
     `  Workspace Graph ${state.version} is ready at ${state.url}`,
     `  Folder ${paths.root}`,
     ...(outside === null ? [] : [`  Database ${outside}, outside that folder: always move both together`]),
+    '',
+    '  Open it in a browser:',
+    link === null ? '    svc open' : `    ${link}`,
+    '    The link signs one browser in, once, within five minutes; svc open makes a new one.',
     '',
     '  Connect an agent (MCP over HTTP):',
     `    URL     ${state.url}/mcp`,

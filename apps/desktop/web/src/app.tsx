@@ -1,0 +1,32 @@
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
+import { queries } from './api/client';
+import { router } from './router';
+import { LinkRefusal } from './sign-in/sign-in';
+import { resolver, theme } from './theme/theme';
+
+const colorScheme = localStorageColorSchemeManager({ key: 'svc:theme' });
+/** Of this answer: styles that are made here need it. */
+const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce ?? '';
+setNonce(nonce);
+
+/** `refusal`: why the link of the address did not sign in; null where none was tried. */
+export function App({ refusal }: { readonly refusal: unknown }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={resolver}
+      colorSchemeManager={colorScheme}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <LinkRefusal value={refusal}>
+          <RouterProvider router={router} />
+        </LinkRefusal>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,77 @@
+import { Modal } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { Fragment, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { View } from './rail';
+
+/** The second key after `G`. */
+export const GO_TO: Readonly<Record<string, View>> = {
+  p: 'overview',
+  g: 'graph',
+  w: 'workspace',
+  s: 'sync',
+  n: 'settings',
+};
+const SECOND_KEY_MS = 1_500;
+
+/** Notes `G`, and tells the view that the letter after it stands for. */
+class Sequence {
+  private begunMs = Number.NEGATIVE_INFINITY;
+
+  take(key: string, atMs: number): View | undefined {
+    const view = atMs - this.begunMs < SECOND_KEY_MS ? GO_TO[key] : undefined;
+    this.begunMs = key === 'g' && view === undefined ? atMs : Number.NEGATIVE_INFINITY;
+    return view;
+  }
+}
+
+/** `G` and a letter go to a view, `?` shows the keys. Nothing happens while somebody types. */
+export function useShellKeys(onHelp: () => void): void {
+  const navigate = useNavigate();
+  const sequence = useRef(new Sequence());
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!isPlain(event)) return;
+      const view = sequence.current.take(event.key.toLowerCase(), event.timeStamp);
+      if (view !== undefined) void navigate({ to: `/${view}` });
+      if (event.key === '?') onHelp();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [navigate, onHelp]);
+}
+
+/** Whether a key is for the page: alone, not taken by anything else, and not typed into a field. */
+export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if (defaultPrevented || ctrlKey || metaKey || altKey) return false;
+  return !(
+    target instanceof HTMLElement && target.closest('input:not([type=radio]), textarea, select, [contenteditable]')
+  );
+}
+
+export function KeysDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={t('keys.title')}
+      closeButtonProps={{ 'aria-label': t('keys.close') }}
+    >
+      <div className="keys">
+        {Object.entries(GO_TO).map(([key, view]) => (
+          <Fragment key={key}>
+            <span>{t('keys.go', { view: t(`view.${view}`) })}</span>
+            <span>
+              <kbd>G</kbd> {t('keys.and_then')} <kbd>{key.toUpperCase()}</kbd>
+            </span>
+          </Fragment>
+        ))}
+        <span>{t('keys.refresh')}</span>
+        <kbd>R</kbd>
+        <span>{t('keys.help')}</span>
+        <kbd>?</kbd>
+      </div>
+    </Modal>
+  );
+}

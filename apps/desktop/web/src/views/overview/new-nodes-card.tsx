@@ -1,0 +1,42 @@
+import { useTranslation } from 'react-i18next';
+import { Avatar } from '../../parts/avatar';
+import { WithCommands } from '../../parts/commands';
+import { useMoments } from '../../parts/moments';
+import { TypeGlyph } from '../../parts/type-glyph';
+import { Card, Line } from './card';
+import { NodeLink } from './node-link';
+import type { OverviewData } from './overview-data';
+
+/** The youngest nodes, and who made them. */
+export function NewNodesCard({ nodes }: { readonly nodes: OverviewData['new_nodes'] }) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  return (
+    <Card
+      title={t('overview.new_nodes')}
+      place="o4"
+      count={nodes.length}
+      empty={<WithCommands text="overview.no_nodes" values={{ demo: 'svc demo', import: 'svc import' }} />}
+    >
+      {nodes.map((node) => {
+        const who = node.created_by ?? t('overview.system');
+        return (
+          <Line
+            key={node.id}
+            lead={<TypeGlyph type={node.type} />}
+            top={<NodeLink node={node} isMain isPlain />}
+            end={
+              <>
+                <Avatar name={who} isAgent={node.by_agent} />
+                <span className="cut who">{who}</span>
+                <time className="when" dateTime={node.created_at} title={moments.whole(node.created_at)}>
+                  {moments.short(node.created_at)}
+                </time>
+              </>
+            }
+          />
+        );
+      })}
+    </Card>
+  );
+}

@@ -1,0 +1,3 @@
+import type { getOverview, OutputOf } from '@workspace-graph/contracts';
+
+export type OverviewData = OutputOf<typeof getOverview>;

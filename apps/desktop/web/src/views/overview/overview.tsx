@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { getOverview } from '@workspace-graph/contracts';
+import { RefreshCw } from 'lucide-react';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { client, isSignedOut, queries } from '../../api/client';
+import { useMoments } from '../../parts/moments';
+import { Problem } from '../../parts/problem';
+import { Head } from '../../shell/head';
+import { isPlain } from '../../shell/keys';
+import { ActivityCard } from './activity-card';
+import { AttentionCard } from './attention-card';
+import { Waiting } from './card';
+import { NewNodesCard } from './new-nodes-card';
+import type { OverviewData } from './overview-data';
+import { SessionsCard } from './sessions-card';
+
+/** What is owed, what goes wrong, what changed: asked for once, and again only when somebody says so. */
+export function Overview() {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  const { data, error, dataUpdatedAt, isFetching, refetch } = useQuery({
+    queryKey: ['overview'],
+    queryFn: ({ signal }) => client.call(getOverview, {}, { signal }),
+  });
+  useEffect(() => {
+    if (isSignedOut(error)) void queries.resetQueries();
+  }, [error]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'r' && isPlain(event)) void refetch();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [refetch]);
+
+  const asOf = dataUpdatedAt > 0 ? t('overview.as_of', { time: moments.time(new Date(dataUpdatedAt)) }) : undefined;
+  return (
+    <main className="view" id="content">
+      <Head title={t('view.overview')} state={asOf}>
+        <button type="button" className="btn" aria-disabled={isFetching || undefined} onClick={() => void refetch()}>
+          <RefreshCw className="i" aria-hidden="true" />
+          {t('overview.refresh')}
+        </button>
+      </Head>
+      <div className="scroll">
+        {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Board data={data} />}
+      </div>
+    </main>
+  );
+}
+
+/** The four cards; the same places while they wait. */
+function Board({ data }: { readonly data: OverviewData | undefined }) {
+  const { t } = useTranslation();
+  if (!data)
+    return (
+      <div className="board" role="status" aria-label={t('overview.loading')}>
+        <div>
+          <Waiting title={t('overview.sessions')} place="o1" />
+          <Waiting title={t('overview.activity')} place="o3" />
+        </div>
+        <div>
+          <Waiting title={t('overview.attention')} place="o2" />
+          <Waiting title={t('overview.new_nodes')} place="o4" />
+        </div>
+      </div>
+    );
+  return (
+    <div className="board">
+      <div>
+        <SessionsCard sessions={data.sessions} review={data.review} />
+        <ActivityCard activity={data.recent_activity} />
+      </div>
+      <div>
+        <AttentionCard attention={data.attention} />
+        <NewNodesCard nodes={data.new_nodes} />
+      </div>
+    </div>
+  );
+}

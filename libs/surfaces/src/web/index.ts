@@ -1,0 +1,1 @@
+export { WebModule, type WebModuleOptions } from './web.module.js';

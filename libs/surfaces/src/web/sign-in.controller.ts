@@ -1,0 +1,86 @@
+import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { createToken, readInput, revokeToken, ServiceError } from '@workspace-graph/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { admissionOf } from '../edge/admission.js';
+import { ask } from '../edge/asking.js';
+import { EdgeAuthenticator } from '../edge/authenticator.js';
+import { type Presented, readCredential } from '../edge/credential.js';
+import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
+import { EdgeRoute } from '../edge/edge-route.js';
+import { pageCookieOf, setPageCookie } from '../edge/page-cookie.js';
+import { SignInLinks } from './sign-in-links.js';
+
+/** As long as the cookie lives. */
+const TOKEN_DAYS = 30;
+
+const SignIn = z.union([
+  z.strictObject({ code: z.string().min(1).max(200) }),
+  z.strictObject({ token: z.string().min(1).max(16_384) }),
+]);
+
+/** How a browser gets a credential that no script can read, and how it lets go of it. */
+@Controller('app')
+export class SignInController {
+  constructor(
+    @Inject(EDGE_PARTS) private readonly parts: EdgeParts,
+    @Inject(EdgeAuthenticator) private readonly authenticator: EdgeAuthenticator,
+    @Inject(SignInLinks) private readonly links: SignInLinks,
+  ) {}
+
+  /** Exchanges a code or a token for a cookie with a token of its own, which ends with the one that it was made with. */
+  @Post('sign-in')
+  @HttpCode(204)
+  @EdgeRoute({ tier: 'public', takesNoCookie: true })
+  async signIn(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    const given = readInput(SignIn, request.body);
+    const presented = 'code' in given ? this.links.redeem(given.code) : readCredential(`Bearer ${given.token.trim()}`);
+    if (!presented) throw refused('code' in given);
+    const { secret } = await this.tokenFor(presented, request);
+    reply.header('set-cookie', setPageCookie(this.cookieOf(request), secret));
+  }
+
+  /** Ends the token of the cookie, and the cookie. */
+  @Post('sign-out')
+  @HttpCode(204)
+  @EdgeRoute({ tier: 'read' })
+  async signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    const { caller } = admissionOf(request);
+    if (request.headers.authorization === undefined && caller.credential_id !== null)
+      await ask(this.parts.bus, revokeToken, { token_id: caller.credential_id }, { caller, requestId: request.id });
+    reply.header('set-cookie', setPageCookie(this.cookieOf(request), null));
+  }
+
+  private async tokenFor(presented: Presented, { id: requestId, headers }: FastifyRequest) {
+    const { caller } = await this.authenticator.verify(presented, { requestId });
+    const input = { label: `Browser · ${programOf(headers['user-agent'])}`, scope: caller.scope };
+    const lasting = { ...input, expires_in_days: TOKEN_DAYS };
+    try {
+      return await ask(this.parts.bus, createToken, lasting, { caller, requestId });
+    } catch (error) {
+      // The credential that it is made with ends sooner, and so does it.
+      if (!(error instanceof ServiceError) || error.code !== 'VALIDATION_FAILED') throw error;
+      return ask(this.parts.bus, createToken, input, { caller, requestId });
+    }
+  }
+
+  private cookieOf({ headers }: FastifyRequest) {
+    return pageCookieOf(headers.host, this.parts.settings.publicUrl);
+  }
+}
+
+function refused(isCode: boolean): ServiceError {
+  return new ServiceError(
+    'UNAUTHENTICATED',
+    isCode
+      ? 'This link was used already or has ended. `svc open` makes a new one.'
+      : 'This is no token: one begins with svc_pat_ or svc_dev_.',
+  );
+}
+
+/** What a person recognises in the list of tokens. */
+function programOf(agent = ''): string {
+  const names = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'];
+  const found = names.find((name) => agent.includes(`${name}/`));
+  return found === undefined ? 'unknown' : ({ Edg: 'Edge', OPR: 'Opera' }[found] ?? found);
+}
