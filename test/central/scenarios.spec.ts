@@ -288,6 +288,24 @@ describe('the identity of a caller', () => {
   });
 });
 
+it('the page of each gateway takes a token for a cookie of its own, and no links are made', async () => {
+  for (const url of world.urls) {
+    const page = await fetch(`${url}/app/overview`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/app/assets/')]);
+    const body = JSON.stringify({ token: world.tokens[0] });
+    const headers = { 'content-type': 'application/json' };
+    const signedIn = await fetch(`${url}/app/sign-in`, { method: 'POST', headers, body });
+    const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+    const me = await fetch(`${url}/me`, { headers: { cookie, origin: url } });
+    expect([signedIn.status, await me.json()]).toEqual([204, expect.objectContaining({ scope: 'manage' })]);
+    const authorization = `Bearer ${world.tokens[0]}`;
+    expect((await fetch(`${url}/app/links`, { method: 'POST', headers: { authorization } })).status).toBe(404);
+    await fetch(`${url}/app/sign-out`, { method: 'POST', headers: { cookie, origin: url } });
+    const headersOfPage = { cookie, 'sec-fetch-site': 'same-origin', origin: url };
+    expect((await fetch(`${url}/me`, { headers: headersOfPage })).status).toBe(401);
+  }
+});
+
 describe('the operation of a central workspace', () => {
   it('spreads the work over all instances, which count and time it [bus.instances-share-load, edge.metrics]', async () => {
     await Promise.all(

@@ -97,8 +97,9 @@ describe('a link', () => {
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await heading(page, 'Overview');
     expect(asked).toHaveLength(2);
+    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/overview' && answer.ok());
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.waitForResponse((answer) => answer.url().endsWith('/overview') && answer.ok());
+    await answered;
     expect(asked.slice(2)).toEqual(['GET /overview']);
     expect(faults.list).toEqual([]);
     expect(await faults.shift()).toBeLessThan(0.05);
@@ -242,6 +243,25 @@ it('what somebody writes into names and events is text, and runs nowhere', async
   await heading(page, 'Overview');
   for (const payload of payloads) await page.getByText(payload).first().waitFor();
   expect([dialogs, faults.list]).toEqual([[], []]);
+  await context.close();
+});
+
+it('its cookie opens the live channel, and neither the tools of agents nor links for others', async () => {
+  const { context, page } = await open();
+  await page.goto(await link());
+  await heading(page, 'Overview');
+  const first = await page.evaluate<string>(`new Promise((resolve) => {
+    const socket = new WebSocket(location.origin.replace('http', 'ws') + '/sessions/ws');
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'watch', id: 'w', payload: { graph: true } }));
+    socket.onmessage = ({ data }) => JSON.parse(data).id === 'w' && resolve(JSON.parse(data).type);
+    socket.onclose = () => resolve('closed');
+  })`);
+  expect(first).not.toBe('closed');
+  const post = (path: string) =>
+    page.evaluate<number>(
+      `fetch('${path}', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }).then((answer) => answer.status)`,
+    );
+  expect([await post('/mcp'), await post('/app/links')]).toEqual([401, 401]);
   await context.close();
 });
 

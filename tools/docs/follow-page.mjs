@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { packageFolders } from '../bootstrap/build.mjs';
 
 /** @typedef {{ kind: 'new' | 'append' | 'in', path: string, text: string }} Step */
 
@@ -71,7 +72,7 @@ export function copyRepository(root, into) {
   });
   for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
     cpSync(join(root, path), join(into, path));
-  const packages = packagesOf(root);
+  const packages = packageFolders(root);
   for (const folder of packages) {
     for (const made of ['dist', 'src/generated'])
       if (existsSync(join(root, folder, made)))
@@ -85,7 +86,7 @@ export function copyRepository(root, into) {
 /** Links packages of ours, new ones as well, under their names. */
 export function linkPackages(root) {
   mkdirSync(join(root, 'node_modules/@workspace-graph'), { recursive: true });
-  for (const folder of packagesOf(root)) {
+  for (const folder of packageFolders(root)) {
     const { name } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
     const link = join(root, 'node_modules', name);
     if (!existsSync(link)) symlinkSync(join(root, folder), link);
@@ -97,13 +98,4 @@ function linkModules(from, to) {
   mkdirSync(join(to, 'node_modules'), { recursive: true });
   for (const name of readdirSync(join(from, 'node_modules')))
     if (name !== '@workspace-graph') symlinkSync(join(from, 'node_modules', name), join(to, 'node_modules', name));
-}
-
-function packagesOf(root) {
-  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return workspaces.flatMap((pattern) =>
-    pattern.endsWith('/*')
-      ? readdirSync(join(root, pattern.slice(0, -2))).map((name) => join(pattern.slice(0, -2), name))
-      : [pattern],
-  );
 }
