@@ -42,8 +42,8 @@ async function childrenNow() {
   );
 }
 
-/** What jest leaves in the global object of a spec file and would find again in the next one. */
-const handlersOfJest = Symbol.for('EVENT_HANDLERS');
+/** What jest leaves in the global object of a spec file and would find again in the next one, such as its time limit. */
+const leftByJest = ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES'].map((name) => Symbol.for(name));
 
 /**
  * Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes.
@@ -82,7 +82,7 @@ class LeakCheckingEnvironment extends TestEnvironment {
     const { env } = this.global.process;
     for (const name of Object.keys(env)) if (!(name in this.variables)) delete env[name];
     Object.assign(env, this.variables);
-    delete this.global[handlersOfJest];
+    for (const symbol of leftByJest) delete this.global[symbol];
   }
 }
 
