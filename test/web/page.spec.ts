@@ -91,6 +91,10 @@ describe('a link', () => {
     expect(kept).not.toContain('svc_pat_');
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+    const scriptBytes = await page.evaluate<number>(`performance.getEntriesByType('resource')
+      .filter(({ name }) => name.endsWith('.js')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`);
+    expect(scriptBytes).toBeGreaterThan(50_000);
+    expect(scriptBytes).toBeLessThan(250_000);
     // Nothing is asked again until somebody says so.
     await page.getByRole('link', { name: 'Graph', exact: true }).click();
     await heading(page, 'Graph');

@@ -1,9 +1,11 @@
 import { defineConfig } from 'vite';
+import { contractsWithoutSchemas } from './contracts-plugin';
 
 /** Served at `/app/` by the workspace, which puts a nonce of its own in place of this one in each answer. */
 export default defineConfig({
   base: '/app/',
   html: { cspNonce: '__NONCE__' },
+  plugins: [contractsWithoutSchemas()],
   resolve: { conditions: ['@workspace-graph/source', 'module', 'browser'] },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
 });

@@ -1,4 +1,3 @@
-import './api/no-eval';
 import './theme/styles.css';
 import { createRoot } from 'react-dom/client';
 import { signInByLink } from './api/sign-in';
