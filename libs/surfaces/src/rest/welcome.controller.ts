@@ -12,6 +12,7 @@ const ENGLISH: Welcome = {
   lang: 'en',
   lead: 'This workspace is running.',
   steps: [
+    '<a href="/app/">Open it in this browser</a>; <code>svc open</code> does so and signs you in.',
     'AI agents connect over MCP to <code>/mcp</code> on this address.',
     'Programs use the REST interface; <code>/openapi.json</code> describes it.',
     'Both need a bearer token: <code>svc token create --scope read --label "…"</code> makes one.',
@@ -23,6 +24,7 @@ const CZECH: Welcome = {
   lang: 'cs',
   lead: 'Tento pracovní prostor běží.',
   steps: [
+    '<a href="/app/">Otevřete ho v tomto prohlížeči</a>; <code>svc open</code> vás i přihlásí.',
     'Agenti se připojují přes MCP na <code>/mcp</code> na této adrese.',
     'Programy používají rozhraní REST; popisuje je <code>/openapi.json</code>.',
     'Obojí potřebuje token: vytvoří ho <code>svc token create --scope read --label "…"</code>.',
