@@ -102,6 +102,8 @@ export class LiveClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.closed) return;
     const closed = new Promise((resolve) => this.socket.once('close', resolve));
+    // One that takes nothing does not hear of its end either.
+    this.socket.resume();
     this.socket.terminate();
     await closed;
   }
