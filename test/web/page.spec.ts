@@ -110,6 +110,16 @@ describe('a link', () => {
     await context.close();
   });
 
+  it('signs in where the page is open already', async () => {
+    const { context, page, faults } = await open();
+    await page.goto(`${workspace.url}/app/`);
+    await heading(page, 'Sign in');
+    await page.goto(await link());
+    await heading(page, 'Overview');
+    expect(faults.list).toEqual([]);
+    await context.close();
+  });
+
   it('that was used says so and leaves the door open for a token; a sign-out closes it again', async () => {
     const used = await link();
     const first = await open();

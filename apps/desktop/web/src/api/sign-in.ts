@@ -37,6 +37,13 @@ export async function signInByLink(): Promise<unknown> {
   }
 }
 
+/** A link that is opened where the page is open already changes the address alone: the page begins anew with it. */
+export function followLinks(): void {
+  addEventListener('hashchange', () => {
+    if (CODE.test(location.hash)) location.reload();
+  });
+}
+
 function note(isSignedIn: boolean): void {
   if (isSignedIn) localStorage.setItem(NOTE, new Date().toISOString());
   else localStorage.removeItem(NOTE);
