@@ -93,7 +93,7 @@ export const cs: Same<typeof en> = {
   soon: {
     graph: {
       title: 'Sem přijde graf tohoto prostoru',
-      text: 'Nakreslí všechny nody, které smíte vidět, s filtry, hledáním a detailem vybraného nodu. Do té doby vše čtou a mění agenti a <c>{{command}}</c>.',
+      text: 'Nakreslí všechny nody, které smíte vidět, s filtry, hledáním a detailem vybraného nodu. Do té doby vše čtou a mění agenti přes <c>{{command}}</c> a programy přes REST.',
     },
     workspace: {
       title: 'Sem přijdou relace',

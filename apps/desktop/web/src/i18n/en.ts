@@ -90,7 +90,7 @@ export const en = {
   soon: {
     graph: {
       title: 'The graph of this workspace comes here',
-      text: 'It will draw every node that you may see, with filters, search and the details of the selected node. Until then agents and <c>{{command}}</c> read and change all of it.',
+      text: 'It will draw every node that you may see, with filters, search and the details of the selected node. Until then agents read and change all of it over <c>{{command}}</c>, programs over REST.',
     },
     workspace: {
       title: 'Sessions come here',

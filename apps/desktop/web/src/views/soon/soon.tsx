@@ -4,7 +4,8 @@ import { WithCommands } from '../../parts/commands';
 import { Head } from '../../shell/head';
 
 const ICONS = { graph: Waypoints, workspace: SquareTerminal, sync: RefreshCw };
-const COMMANDS = { graph: 'svc nodes', workspace: 'svc sessions', sync: 'svc status' };
+/** What does it until then. */
+const COMMANDS = { graph: '/mcp', workspace: 'svc sessions', sync: 'svc status' };
 
 /** The place of a view that is not there yet: what it will do, and what does it until then. */
 export function Soon({ view }: { readonly view: keyof typeof ICONS }) {
