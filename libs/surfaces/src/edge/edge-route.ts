@@ -21,6 +21,8 @@ export interface EdgeRouteConfig {
   readonly endsStreams?: boolean;
   /** It is no route for pages in browsers: a cookie is no credential there. */
   readonly takesNoCookie?: boolean;
+  /** Successes are logged for debugging alone, as on public routes. */
+  readonly isQuiet?: boolean;
   /** No rate limit counts its requests. */
   readonly unlimited?: boolean;
 }

@@ -124,7 +124,8 @@ export class Gate {
     edge?.span.set('http.response.status_code', status);
     edge?.span.end(status >= 500 ? { code: String(status), isFault: true } : undefined);
     const caller = edge?.admission?.isKnown ? edge.admission.caller : undefined;
-    const isQuiet = request.routeOptions.config.tier === 'public' && status < 400;
+    const { tier, isQuiet: isQuietRoute = tier === 'public' } = request.routeOptions.config;
+    const isQuiet = isQuietRoute && status < 400;
     this.parts.logger[isQuiet ? 'debug' : 'info'](
       {
         request_id: id,

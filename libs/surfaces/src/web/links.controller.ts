@@ -18,7 +18,7 @@ export class LinksController {
   /** A link that signs one browser in, once, within minutes, as the caller. */
   @Post()
   @HttpCode(201)
-  @EdgeRoute({ tier: 'read', takesNoCookie: true })
+  @EdgeRoute({ tier: 'read', takesNoCookie: true, isQuiet: true })
   create(@Req() request: FastifyRequest): { readonly url: string; readonly expires_at: string } {
     const presented = readCredential(request.headers.authorization ?? '');
     if (!presented) throw new ServiceError('UNAUTHENTICATED', 'This route needs a bearer token.');
