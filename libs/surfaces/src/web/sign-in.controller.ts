@@ -13,6 +13,7 @@ import { SignInLinks } from './sign-in-links.js';
 
 /** As long as the cookie lives. */
 const TOKEN_DAYS = 30;
+const DAY_MS = 86_400_000;
 
 const SignIn = z.union([
   z.strictObject({ code: z.string().min(1).max(200) }),
@@ -52,16 +53,12 @@ export class SignInController {
   }
 
   private async tokenFor(presented: Presented, { id: requestId, headers }: FastifyRequest) {
-    const { caller } = await this.authenticator.verify(presented, { requestId });
-    const input = { label: `Browser · ${programOf(headers['user-agent'])}`, scope: caller.scope };
-    const lasting = { ...input, expires_in_days: TOKEN_DAYS };
-    try {
-      return await ask(this.parts.bus, createToken, lasting, { caller, requestId });
-    } catch (error) {
-      // The credential that it is made with ends sooner, and so does it.
-      if (!(error instanceof ServiceError) || error.code !== 'VALIDATION_FAILED') throw error;
-      return ask(this.parts.bus, createToken, input, { caller, requestId });
-    }
+    const { caller, expiresAtMs } = await this.authenticator.verify(presented, { requestId });
+    // Made with a credential that ends sooner, it ends with that one.
+    const isLasting = expiresAtMs > Date.now() + TOKEN_DAYS * DAY_MS;
+    const label = `Browser · ${programOf(headers['user-agent'])}`;
+    const input = { label, scope: caller.scope, ...(isLasting ? { expires_in_days: TOKEN_DAYS } : {}) };
+    return ask(this.parts.bus, createToken, input, { caller, requestId });
   }
 
   private cookieOf({ headers }: FastifyRequest) {

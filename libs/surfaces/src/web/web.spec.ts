@@ -20,11 +20,14 @@ let edge: EdgeHarness;
 /** Tokens that were made for browsers, by their id. */
 const made = new Map<string, FakeToken>();
 const ended: string[] = [];
+/** What was asked for, each time that one was made. */
+const asked: unknown[] = [];
 
 /** Makes and ends tokens as the identity service does, and says who asks. */
 const dispatch: EdgeHarnessOptions['dispatch'] = (operation: Operation, input, { caller }) => {
   if (operation === whoami) return { user_id: caller?.user_id, scope: caller?.scope };
   if (operation === createToken) {
+    asked.push(input);
     const token = edge.identity.createToken((input as { scope: 'read' }).scope);
     made.set(token.caller.credential_id ?? '', token);
     return { token: {}, secret: token.text };
@@ -204,6 +207,14 @@ describe('a sign-in', () => {
     expect(response.status).toBe(204);
     expect(cookieOf(response)).not.toContain(text);
     expect(await ask('/me', { cookie: cookieOf(response), ...FROM_PAGE })).toBe(200);
+  });
+
+  it('asks for a token of thirty days, and with one that ends sooner for no more than that has left', async () => {
+    await post('/app/sign-in', { token: edge.tokens.write.text });
+    expect(asked.at(-1)).toMatchObject({ scope: 'write', expires_in_days: 30 });
+    const short = edge.identity.createToken('read', 86_400_000);
+    expect((await post('/app/sign-in', { token: short.text })).status).toBe(204);
+    expect(asked.at(-1)).not.toHaveProperty('expires_in_days');
   });
 
   it.each([

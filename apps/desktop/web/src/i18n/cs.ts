@@ -34,7 +34,6 @@ export const cs: Same<typeof en> = {
     retry: 'Zkusit znovu',
     offline: 'Pracovní prostor neodpovídá. Běží?',
     request: 'Požadavek {{id}}',
-    not_here: 'Tenhle node tu není.',
     no_view: 'Takový pohled tu není.',
     to_overview: 'Na přehled',
   },
@@ -63,7 +62,6 @@ export const cs: Same<typeof en> = {
     stuck_move: 'Uvázl přesun v',
     stuck_delete: 'Uvázlo smazání v',
     joined: 'smí měnit relace {{session}}',
-    you: 'vy',
     system: 'systém',
   },
   state: {

@@ -31,7 +31,6 @@ export const en = {
     retry: 'Try again',
     offline: 'The workspace does not answer. Is it running?',
     request: 'Request {{id}}',
-    not_here: 'This node is not here.',
     no_view: 'There is no such view.',
     to_overview: 'To the overview',
   },
@@ -60,7 +59,6 @@ export const en = {
     stuck_move: 'A move is stuck in',
     stuck_delete: 'A deletion is stuck in',
     joined: 'may be changed by {{session}}',
-    you: 'you',
     system: 'system',
   },
   state: {

@@ -10,7 +10,11 @@ interface OpenOptions {
 }
 
 const ROUTE = '/app/links';
-const HINT = 'The link signs one browser in, once, within five minutes.';
+/** What whoever opens an address is to know of it. */
+const hintOf = (url: string): string =>
+  new URL(url).hash === ''
+    ? 'Sign in there with a token.'
+    : 'The link signs one browser in, once, within five minutes.';
 
 /** `svc open` */
 export function openCommand(program: Command): void {
@@ -37,7 +41,7 @@ export async function signInLink(client: WorkspaceClient): Promise<string> {
 
 async function openInBrowser(out: Output, { print = false }: OpenOptions): Promise<void> {
   const url = await signInLink(await connect());
-  if (print) return out.result({ url }, [url, HINT]);
+  if (print) return out.result({ url }, [url, hintOf(url)]);
   const [command, ...args] = programFor(url);
   await new Promise<void>((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'ignore', detached: true });
@@ -46,7 +50,7 @@ async function openInBrowser(out: Output, { print = false }: OpenOptions): Promi
     );
     child.once('spawn', () => resolve(child.unref()));
   });
-  out.result({ url }, [`Opened ${url}`, HINT]);
+  out.result({ url }, [`Opened ${url}`, hintOf(url)]);
 }
 
 function programFor(url: string): [string, ...string[]] {
