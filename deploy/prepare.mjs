@@ -14,7 +14,12 @@ const PASSWORD_BYTES = 24;
 const BROKER_USERS = [
   ...readFileSync(new URL('nats.conf', import.meta.url), 'utf8').matchAll(/user: "([\w-]+)", password: \$(\w+)/g),
 ].map(([, user, variable]) => ({ secret: `nats_${user.replaceAll('-', '_')}_password`, variable }));
-const PASSWORDS = ['postgres_password', 'minio_password', ...BROKER_USERS.map(({ secret }) => secret)];
+const PASSWORDS = [
+  'postgres_password',
+  'minio_password',
+  'sign_in_secret',
+  ...BROKER_USERS.map(({ secret }) => secret),
+];
 
 function password() {
   return randomBytes(PASSWORD_BYTES).toString('hex');
@@ -51,10 +56,12 @@ function redisAccess() {
 function writeSecrets(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
-  const write = (name, text) =>
-    writeNew(join(folder, name), text, 0o444) && console.log(`Written: deploy/secrets/${name}`);
+  const write = (name, text, mode = 0o444) =>
+    writeNew(join(folder, name), text, mode) && console.log(`Written: deploy/secrets/${name}`);
   const read = (name) => readFileSync(join(folder, name), 'utf8').trim();
   for (const name of PASSWORDS) write(name, password());
+  // To be filled by whoever has registered a client with a secret.
+  write('oidc_client_secret', '', 0o644);
   write(
     'database_url',
     `postgres://workspace_graph:${encodeURIComponent(read('postgres_password'))}@postgres:5432/workspace_graph`,

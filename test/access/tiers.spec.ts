@@ -22,6 +22,7 @@ const ADMINISTRATION = [
   'list_audit',
   'list_imports',
   'export_graph',
+  'examine_workspace',
 ];
 
 /** An agent's own scope, which never exceeds what its credential may. */

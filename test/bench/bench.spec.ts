@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
 import { UsageError } from './bench-command.js';
+import { readClientBenchOptions } from './client/options.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
 import { figuresOf } from './measurements/figures.js';
@@ -11,6 +12,7 @@ import type { Plan } from './measurements/measurement.js';
 import { MEASUREMENTS } from './measurements/measurements.js';
 import { readOptions } from './options.js';
 import type { Report } from './report/report.js';
+import type { FigureReport } from './report/run.js';
 import { readSessionBenchOptions } from './sessions/options.js';
 import type { SessionReport } from './sessions/table.js';
 
@@ -85,6 +87,24 @@ describe('the benchmark', () => {
     }
   });
 
+  it('measures the page in a browser: what is seen, drawn, read and typed, and what use leaves in memory', async () => {
+    const { found, stdout } = await told<FigureReport>('--client');
+    for (const part of [
+      'first view',
+      'requests of the overview',
+      'graph of 300 nodes',
+      'log of 400 events',
+      'longest task',
+      'keys are typed',
+      'heap after',
+    ])
+      expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
+    for (const { what, value } of found.figures) {
+      expect(stdout).toContain(what);
+      expect([what, Number.isFinite(value)]).toEqual([what, true]);
+    }
+  });
+
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();
     for (const args of ['--scale huge', '--only nothing', '--seconds x', '--connections 0', '--what'])
@@ -92,6 +112,9 @@ describe('the benchmark', () => {
     expect(readSessionBenchOptions(['--sessions', '--help'])).toBeUndefined();
     for (const args of ['--scale huge', '--only nothing', '--sockets x', '--what'])
       expect(() => readSessionBenchOptions(args.split(' '))).toThrow(UsageError);
+    expect(readClientBenchOptions(['--client', '--help'])).toBeUndefined();
+    for (const args of ['--scale huge', '--only nothing', '--nodes x', '--minutes 0', '--what'])
+      expect(() => readClientBenchOptions(args.split(' '))).toThrow(UsageError);
     expect(await bench('--only', 'nothing')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Usage: npm run bench'),

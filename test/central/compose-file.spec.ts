@@ -108,7 +108,7 @@ function secretsOf(name: ServiceName): string[] {
   return [
     ...(hasPart(name, 'database') ? ['database_url'] : []),
     broker,
-    ...(hasPart(name, 'edge') ? ['redis_url'] : []),
+    ...(hasPart(name, 'edge') ? ['redis_url', 'oidc_client_secret', 'sign_in_secret'] : []),
   ];
 }
 
@@ -257,7 +257,8 @@ describe('preparing a workspace', () => {
     expect(env).not.toMatch(/PASSWORD/);
     const users = SERVICE_NAMES.map((name) => name.replaceAll('-', '_'));
     const names = ['postgres', 'minio', ...users.map((user) => `nats_${user}`)].map((name) => `${name}_password`);
-    for (const name of names) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
+    for (const name of [...names, 'sign_in_secret']) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
+    expect(made('oidc_client_secret')).toBe('');
     const [, ofRedis = ''] = /^requirepass ([0-9a-f]{48})\n/.exec(made('redis_access')) ?? [];
     expect(new Set([...names.map(made), ofRedis]).size).toBe(names.length + 1);
     expect(made('nats_passwords')).toBe(

@@ -106,9 +106,12 @@ async function changeMuch(workspace: RunningWorkspace, [one, other]: readonly [P
   const name = randomBytes(4).toString('hex');
   const { items } = await workspace.call(listFiles, { node_id, limit: 500 });
   // A record whose change failed half-way waits for room to be set right.
-  const [a, b, c, d, e] = items.filter((file) => existsSync(join(one.path, file.path)));
+  const whole = items.filter((file) => existsSync(join(one.path, file.path)));
+  // A section itself cannot be renamed.
+  const e = whole.find(({ path }) => posix.dirname(path).includes('/'));
+  const [a, b, c, d] = whole.filter((file) => file !== e);
   const [entry] = (await workspace.call(listTrash, { node_id })).items;
-  if (!a || !b || !c || !d || !e) throw new Error('there are more files than that');
+  if (!a || !b || !c || !d || !e || !entry) throw new Error('there are more files than that');
   const [old_prefix, new_prefix] = [posix.dirname(e.path), `wip/${name}`];
   const changes = [
     () => put(workspace, one, { path: `wip/${name}.md`, body: CONTENT }),
@@ -124,7 +127,7 @@ async function changeMuch(workspace: RunningWorkspace, [one, other]: readonly [P
       }),
     () => ask(workspace, deleteFile, { node_id, file_id: d.id, confirmed }),
     () => ask(workspace, renameFolder, { node_id, old_prefix, new_prefix, dry_run: false }),
-    () => ask(workspace, restoreTrash, { trash_id: entry?.id ?? '', path: `wip/restored-${name}.md` }),
+    () => ask(workspace, restoreTrash, { trash_id: entry.id, path: `wip/restored-${name}.md` }),
     () => ask(workspace, createNode, { type: 'organization', name: `Node ${name}` }),
   ];
   const outcomes: string[] = [];

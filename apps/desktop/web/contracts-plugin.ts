@@ -4,7 +4,7 @@ import { type Plugin, runnerImport } from 'vite';
 const SOURCE = fileURLToPath(new URL('../../../libs/contracts/src/', import.meta.url));
 const NAME = '@workspace-graph/contracts';
 /** What the page runs of it as it stands, by its module. */
-const CODE: Readonly<Record<string, string>> = { restRequest: 'rest-request.ts' };
+const CODE: Readonly<Record<string, string>> = { restRequest: 'rest-request.ts', agentConfig: 'files/agent-config.ts' };
 
 interface Operation {
   readonly name: string;

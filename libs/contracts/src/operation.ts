@@ -3,7 +3,7 @@ import { SCOPES, type Scope, type Via } from './caller.js';
 import type { ErrorCode } from './errors.js';
 
 /** The service that answers an operation. */
-export const OWNERS = ['identity', 'graph', 'file', 'device', 'session'] as const;
+export const OWNERS = ['identity', 'graph', 'file', 'device', 'session', 'workspace'] as const;
 export type Owner = (typeof OWNERS)[number];
 
 /**

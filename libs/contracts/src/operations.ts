@@ -23,6 +23,7 @@ import * as sessionRuns from './session/runs.js';
 import * as sessionScope from './session/scope.js';
 import * as sessions from './session/session.js';
 import * as transfer from './transfer/transfer.js';
+import * as workspace from './workspace/workspace.js';
 
 /** Every operation of the product, by its name. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
@@ -49,6 +50,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   sessionDriving,
   sessionRuns,
   sessionScope,
+  workspace,
 ]);
 
 /** The operations of some owners, in the order of the table. */

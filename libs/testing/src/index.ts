@@ -17,6 +17,7 @@ export {
   type LargeGraphOptions,
   readLargeGraph,
 } from './large-graph.js';
+export { appendLongLog } from './long-log.js';
 export { expositionProblems } from './metrics/exposition.js';
 export { promtool, promtoolProblems } from './metrics/promtool.js';
 export { expectNoOrphans, type OrphanCheck } from './orphans.js';
@@ -30,3 +31,4 @@ export { type ServiceHarness, type ServicesOptions, startServices } from './serv
 export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';
 export { SmallDisk } from './small-disk.js';
 export { memoryFolder } from './temp.js';
+export { type ZipEntry, zipOf } from './zip.js';

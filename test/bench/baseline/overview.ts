@@ -51,7 +51,7 @@ export const OVERVIEW = `
   )
   SELECT json_build_object(
     'attention', json_build_object('processes', process.items, 'areas', area.items, 'projects', project.items,
-      'access_requests', json_build_array(), 'stuck_operations', json_build_array(), 'complete', process.complete AND area.complete AND project.complete),
+      'access_requests', json_build_array(), 'own_access_requests', json_build_array(), 'stuck_operations', json_build_array(), 'complete', process.complete AND area.complete AND project.complete),
     'recent_activity', activity.items, 'sessions', json_build_object('items', json_build_array(), 'complete', true),
     'review', json_build_object('items', json_build_array(), 'complete', true), 'new_nodes', fresh.items)::text AS json
   FROM process, area, project, activity, fresh`;

@@ -1,8 +1,8 @@
 import { median } from '../measurements/figures.js';
+import type { Figure } from '../report/figures.js';
 import type { Written } from './keep-writing.js';
 import { inTurns, TURNS } from './rounds.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const LEAST_SHARE = 0.5;
 /** Of one report, and of one batch: what a program that drives an agent gathers, and a single event. */
@@ -11,14 +11,14 @@ const BATCHES = [100, 20, 1];
 const rate = ({ events, elapsedMs }: Written): number => events / (elapsedMs / 1_000);
 
 /** Durable appends through the session service beside batched inserts of the same rows, in the same database. */
-export async function measureAppends(stage: Stage): Promise<SessionFigure[]> {
-  const figures: SessionFigure[] = [];
+export async function measureAppends(stage: Stage): Promise<Figure[]> {
+  const figures: Figure[] = [];
   for (const writers of [stage.options.writers, 1])
     for (const batch of BATCHES) figures.push(await measure(stage, writers, batch));
   return figures;
 }
 
-async function measure(stage: Stage, count: number, batch: number): Promise<SessionFigure> {
+async function measure(stage: Stage, count: number, batch: number): Promise<Figure> {
   const { product, bare, options, settle } = stage;
   const caller = stage.person(0).caller;
   const writers = await product.call('connect', { count, nodeId: stage.nodeId, caller });

@@ -1,14 +1,14 @@
 import { median } from '../measurements/figures.js';
+import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
 import { inTurns } from './rounds.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const MOST_MS = 100;
 const TRIES = 30;
 
 /** From the first byte of the handshake until the states of all sessions are there. */
-export async function measureConnects(stage: Stage): Promise<SessionFigure[]> {
+export async function measureConnects(stage: Stage): Promise<Figure[]> {
   const { product, bare, client, options, productAt, bareAt } = stage;
   const person = stage.person(0);
   const missing = options.states - (await stage.openStates());
@@ -30,7 +30,7 @@ export async function measureConnects(stage: Stage): Promise<SessionFigure[]> {
     TRIES,
   );
   await bare.call('tell', { onConnect: [], onSubscribe: new Map() });
-  const figure = (name: string, of: (values: readonly number[]) => number): SessionFigure => ({
+  const figure = (name: string, of: (values: readonly number[]) => number): Figure => ({
     what: `connect until ${states} states are there, ${name}`,
     value: of(both.product),
     unit: 'ms',

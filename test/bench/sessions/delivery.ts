@@ -1,11 +1,11 @@
 import { quantile } from '../measurements/figures.js';
+import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
 import type { Word } from './client.js';
 import { textOf } from './event-texts.js';
 import type { Writer } from './product.js';
 import { inTurns, TURNS } from './rounds.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const MOST_P50_MS = 10;
 const MOST_P99_MS = 50;
@@ -22,7 +22,7 @@ interface Audience {
 }
 
 /** From an append until the event has arrived at each of its followers, beside a bare server that is told what to send. */
-export async function measureDelivery(stage: Stage): Promise<SessionFigure[]> {
+export async function measureDelivery(stage: Stage): Promise<Figure[]> {
   const { product, client, options, productAt, bareAt } = stage;
   const caller = stage.person(0).caller;
   const writers = await product.call('connect', { count: options.sockets + 1, nodeId: stage.nodeId, caller });
@@ -71,7 +71,7 @@ interface Plan {
   readonly everyMs: number;
 }
 
-async function measure(stage: Stage, plan: Plan): Promise<SessionFigure[]> {
+async function measure(stage: Stage, plan: Plan): Promise<Figure[]> {
   const { client, options, productAt, bareAt } = stage;
   const count = Math.max(2, Math.round((options.seconds * 1_000) / TURNS / plan.everyMs));
   let said = 0;
@@ -89,7 +89,7 @@ async function measure(stage: Stage, plan: Plan): Promise<SessionFigure[]> {
   if (!mine || !theirs) throw new Error('Nothing was delivered');
   const followers = Math.max(...plan.indexes.map((index) => plan.audience.followers[index] ?? 0));
   const title = `append to delivery, ${options.sockets.toLocaleString('en-US')} sockets × ${options.subscriptions}, an event to ${followers.toLocaleString('en-US')} of them`;
-  const figure = (name: string, share: number, most: number): SessionFigure => ({
+  const figure = (name: string, share: number, most: number): Figure => ({
     what: `${title}, ${name}`,
     value: quantile(mine, share),
     unit: 'ms',

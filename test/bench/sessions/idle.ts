@@ -1,19 +1,19 @@
+import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
 import type { Held } from './memory-held.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const MOST_KB = 30;
 /** Sockets that make the code warm, and whatever is allocated once. */
 const WARM_UP = 50;
 
 /** What one open socket costs the process that holds it, while nothing happens. Measured while there are no sessions. */
-export async function measureIdleSockets(stage: Stage): Promise<SessionFigure[]> {
+export async function measureIdleSockets(stage: Stage): Promise<Figure[]> {
   const { product, bare, productAt, bareAt } = stage;
   const mine = await costOfEach(stage, productAt.url, () => product.call('held', null));
   const theirs = await costOfEach(stage, bareAt.url, () => bare.call('held', null));
   const count = stage.options.idleSockets.toLocaleString('en-US');
-  const figure = (what: string, value: number, beside: number): SessionFigure => ({
+  const figure = (what: string, value: number, beside: number): Figure => ({
     what: `memory of an idle socket of ${count}, ${what}`,
     value,
     unit: 'KB',

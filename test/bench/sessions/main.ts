@@ -1,6 +1,6 @@
-import { loadavg } from 'node:os';
 import { type BenchCommand, progress } from '../bench-command.js';
-import { describeMachine } from '../report/machine.js';
+import type { Figure } from '../report/figures.js';
+import { measureParts } from '../report/run.js';
 import { measureAppends } from './append.js';
 import { measureConnects } from './connect.js';
 import { measureDelivery } from './delivery.js';
@@ -16,9 +16,9 @@ import { measurePages } from './pages.js';
 import { measureReplay } from './replay.js';
 import { measureScope } from './scope.js';
 import { openStage, type Stage } from './stage.js';
-import { printSessionReport, type SessionFigure, type SessionReport } from './table.js';
+import { printSessionReport, type SessionReport } from './table.js';
 
-const MEASURES: Readonly<Record<SessionPart, (stage: Stage) => Promise<SessionFigure[]>>> = {
+const MEASURES: Readonly<Record<SessionPart, (stage: Stage) => Promise<Figure[]>>> = {
   idle: measureIdleSockets,
   append: measureAppends,
   connect: measureConnects,
@@ -37,20 +37,11 @@ export const SESSIONS: BenchCommand<SessionBenchOptions, SessionReport> = {
 };
 
 async function measureSessions(options: SessionBenchOptions): Promise<SessionReport> {
-  const before = loadavg();
   progress('starting …');
   await using stage = await openStage(options, progress);
-  const figures: SessionFigure[] = [];
-  for (const part of SESSION_PARTS.filter((name) => options.parts.has(name))) {
-    progress(`${part} …`);
-    figures.push(...(await MEASURES[part](stage)));
-  }
+  const parts = SESSION_PARTS.filter((name) => options.parts.has(name));
   return {
-    at: new Date().toISOString(),
-    scale: options.scale,
-    machine: describeMachine(),
-    load: { before, after: loadavg() },
+    ...(await measureParts(options.scale, parts, (part) => MEASURES[part](stage))),
     durability: stage.durability,
-    figures,
   };
 }

@@ -1,9 +1,9 @@
 import { LoadProcess } from '../load/load-process.js';
 import type { SqlShot } from '../load/shots.js';
 import { measureRounds } from '../measurements/rounds.js';
+import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const MOST_MS = 50;
 const POOL_SIZE = 10;
@@ -36,7 +36,7 @@ interface Read {
 }
 
 /** What a client reads first, over HTTP beside a hand-written query. */
-export async function measurePages(stage: Stage): Promise<SessionFigure[]> {
+export async function measurePages(stage: Stage): Promise<Figure[]> {
   const id = await stage.longLog();
   const events = stage.options.events.toLocaleString('en-US');
   const reads: Read[] = [
@@ -63,16 +63,12 @@ export async function measurePages(stage: Stage): Promise<SessionFigure[]> {
     },
   ];
   await using load = new LoadProcess();
-  const figures: SessionFigure[] = [];
+  const figures: Figure[] = [];
   for (const read of reads) figures.push(...(await measure(stage, load, read)));
   return figures;
 }
 
-async function measure(
-  stage: Stage,
-  load: LoadProcess,
-  { what, path, name, text, shot }: Read,
-): Promise<SessionFigure[]> {
+async function measure(stage: Stage, load: LoadProcess, { what, path, name, text, shot }: Read): Promise<Figure[]> {
   const { url } = stage.productAt;
   const headers = { authorization: `Bearer ${stage.person(0).token}` };
   const product = await load.arm({ via: 'http', url, headers, shots: [{ method: 'GET', path, status: 200 }] });
@@ -80,7 +76,7 @@ async function measure(
   const { seconds } = stage.options;
   const line = await measureRounds({ product, bare }, { connections: 1, seconds, settle: async () => undefined });
   await Promise.all([product.close(), bare.close()]);
-  const figure = (share: string, value: number, beside: number): SessionFigure => ({
+  const figure = (share: string, value: number, beside: number): Figure => ({
     what: `${what}, over HTTP, ${share}`,
     value,
     unit: 'ms',

@@ -1,8 +1,8 @@
 import { median } from '../measurements/figures.js';
+import type { Figure } from '../report/figures.js';
 import { atLeast } from '../report/judge.js';
 import { inTurns } from './rounds.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const LEAST_PER_SECOND = 50_000;
 const LARGEST_PAGE = 2_000;
@@ -10,7 +10,7 @@ const USUAL_PAGE = 200;
 const ROUNDS = 3;
 
 /** The whole long log, from its first event to its last. */
-export async function measureReplay(stage: Stage): Promise<SessionFigure[]> {
+export async function measureReplay(stage: Stage): Promise<Figure[]> {
   const sessionId = await stage.longLog();
   return [
     await byPages(stage, sessionId, LARGEST_PAGE),
@@ -19,7 +19,7 @@ export async function measureReplay(stage: Stage): Promise<SessionFigure[]> {
   ];
 }
 
-async function byPages(stage: Stage, sessionId: string, limit: number): Promise<SessionFigure> {
+async function byPages(stage: Stage, sessionId: string, limit: number): Promise<Figure> {
   const { product, bare } = stage;
   const { caller } = stage.person(0);
   const both = await inTurns(
@@ -30,7 +30,7 @@ async function byPages(stage: Stage, sessionId: string, limit: number): Promise<
   return figureOf(stage, `replay by pages of ${limit.toLocaleString('en-US')} of the service`, 'bare query', both);
 }
 
-async function overSocket(stage: Stage, sessionId: string): Promise<SessionFigure> {
+async function overSocket(stage: Stage, sessionId: string): Promise<Figure> {
   const { client, bare, productAt, bareAt, options } = stage;
   const { token } = stage.person(0);
   const { events } = options;
@@ -51,7 +51,7 @@ interface Took {
   readonly beside: readonly number[];
 }
 
-function figureOf({ options }: Stage, title: string, name: string, { product, beside }: Took): SessionFigure {
+function figureOf({ options }: Stage, title: string, name: string, { product, beside }: Took): Figure {
   const rate = (took: readonly number[]): number => options.events / (median(took) / 1_000);
   return {
     what: `${title}, ${options.events.toLocaleString('en-US')} events`,

@@ -11,12 +11,12 @@ import {
 import { newId } from '@workspace-graph/platform';
 import { generateLargeGraph } from '@workspace-graph/testing';
 import { median } from '../measurements/figures.js';
+import type { Figure } from '../report/figures.js';
 import { SCALES } from '../scales.js';
 import { itemAt, readWorld, type World } from '../world.js';
 import { Helper } from './helper.js';
 import type { AskedCall, ProductCalls } from './product.js';
 import type { Stage } from './stage.js';
-import type { SessionFigure } from './table.js';
 
 const MOST = 1.15;
 /** Nodes of the scope; each is asked about in turn. */
@@ -42,18 +42,18 @@ function comparedIn({ searches }: World): Compared[] {
 }
 
 /** The same calls of the same person, as an agent whose session holds the nodes and without a session, one after the other. */
-export async function measureScope(stage: Stage): Promise<SessionFigure[]> {
+export async function measureScope(stage: Stage): Promise<Figure[]> {
   const scale = SCALES[stage.options.scale === 'tiny' ? 'tiny' : 'default'];
   await generateLargeGraph(stage.databaseUrl, scale.graph);
   const world = await readWorld(stage.databaseUrl, scale);
   return [...(await overMcp(stage, world)), ...(await inProcess(stage, world))];
 }
 
-async function inProcess(stage: Stage, world: World): Promise<SessionFigure[]> {
+async function inProcess(stage: Stage, world: World): Promise<Figure[]> {
   const nodeIds = world.writableIds.slice(0, HELD);
   const free = { user_id: world.userId, scope: 'manage', credential_id: null, via: 'mcp' } as const;
   const session = { ...free, session_id: await openSession(stage, world.userId, nodeIds) };
-  const figures: SessionFigure[] = [];
+  const figures: Figure[] = [];
   for (const { operation, what, input } of comparedIn(world)) {
     const call = (caller: AskedCall['caller'], nodeId: string, turn: number): AskedCall => ({
       operation: operation.name,
@@ -70,14 +70,14 @@ async function inProcess(stage: Stage, world: World): Promise<SessionFigure[]> {
 }
 
 /** One process in which each agent has its session, and one in which none has; both over the same database. */
-async function overMcp(stage: Stage, world: World): Promise<SessionFigure[]> {
+async function overMcp(stage: Stage, world: World): Promise<Figure[]> {
   await using recording = new Helper<ProductCalls>(new URL('./product.ts', import.meta.url));
   const started = { databaseUrl: stage.databaseUrl, poolSize: stage.poolSize, recordsSessions: true };
   const { url } = await recording.call('start', started);
   const token = stage.administratorToken;
   const home = itemAt(world.writableIds, 0);
   const at = (where: string) => ({ url: where, token, homeNodeId: home });
-  const figures: SessionFigure[] = [];
+  const figures: Figure[] = [];
   for (const { operation, what, input } of comparedIn(world)) {
     const name = operation.mcp?.tool;
     if (name === undefined) throw new Error(`${operation.name} is no tool`);
@@ -92,7 +92,7 @@ async function overMcp(stage: Stage, world: World): Promise<SessionFigure[]> {
   return figures;
 }
 
-function figureOf(what: string, [mine, theirs]: readonly Float64Array[], most: number | null): SessionFigure {
+function figureOf(what: string, [mine, theirs]: readonly Float64Array[], most: number | null): Figure {
   if (!mine || !theirs) throw new Error('Nothing was compared');
   const [value, beside] = [median([...mine]), median([...theirs])];
   const ratio = value / beside;

@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { queries } from './api/client';
 import { router } from './router';
-import { LinkRefusal } from './sign-in/sign-in';
+import { ArrivalRefusal } from './sign-in/sign-in';
 import { resolver, theme } from './theme/theme';
 
 const colorScheme = localStorageColorSchemeManager({ key: 'svc:theme' });
@@ -12,7 +12,7 @@ const colorScheme = localStorageColorSchemeManager({ key: 'svc:theme' });
 const nonce = document.querySelector<HTMLElement>('meta[property=csp-nonce]')?.nonce ?? '';
 setNonce(nonce);
 
-/** `refusal`: why the link of the address did not sign in; null where none was tried. */
+/** `refusal`: why what the address says did not sign in; null where it says nothing. */
 export function App({ refusal }: { readonly refusal: unknown }) {
   return (
     <MantineProvider
@@ -23,9 +23,9 @@ export function App({ refusal }: { readonly refusal: unknown }) {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <LinkRefusal value={refusal}>
+        <ArrivalRefusal value={refusal}>
           <RouterProvider router={router} />
-        </LinkRefusal>
+        </ArrivalRefusal>
       </QueryClientProvider>
     </MantineProvider>
   );

@@ -1,12 +1,12 @@
 import './theme/styles.css';
 import { createRoot } from 'react-dom/client';
-import { followLinks, signInByLink } from './api/sign-in';
+import { arrive, followLinks } from './api/sign-in';
 import { App } from './app';
 import { startI18n } from './i18n';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The document has no place for the page');
-startI18n();
+const texts = startI18n();
 followLinks();
-const refusal = await signInByLink();
+const [refusal] = await Promise.all([arrive(), texts]);
 createRoot(root).render(<App refusal={refusal} />);

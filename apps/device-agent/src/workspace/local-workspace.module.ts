@@ -19,12 +19,14 @@ import {
   type WsModuleOptions,
 } from '@workspace-graph/surfaces';
 import { VERSION } from '../version.js';
+import { LOCAL_WORKSPACE, type LocalWorkspace, WorkspaceHandlers } from './workspace.handlers.js';
 
 export interface LocalWorkspaceOptions {
   readonly live?: Pick<WsModuleOptions, 'webviewProof'>;
   readonly edge: EdgeParts;
   readonly database: DatabaseOptions;
   readonly device: DeviceOptions;
+  readonly workspace: LocalWorkspace;
 }
 
 /** The built page, which another app is. */
@@ -37,6 +39,8 @@ export class LocalWorkspaceModule {
     const device = DeviceModule.forRoot(options.device);
     return {
       module: LocalWorkspaceModule,
+      controllers: [WorkspaceHandlers],
+      providers: [{ provide: LOCAL_WORKSPACE, useValue: options.workspace }],
       // The edge comes first: its gate must stand before the first route.
       imports: [
         EdgeModule.forRoot(options.edge),

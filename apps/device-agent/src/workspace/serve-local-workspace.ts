@@ -39,6 +39,7 @@ import { alreadyRunning } from '../cli/unusable-workspace.js';
 import { VERSION } from '../version.js';
 import { LocalWorkspaceModule } from './local-workspace.module.js';
 import { followDatabase, noDatabase } from './lost-database.js';
+import type { LocalWorkspace } from './workspace.handlers.js';
 import {
   forgetDatabaseUrl,
   keepDatabaseUrl,
@@ -89,7 +90,7 @@ async function start(parts: Parts): Promise<WorkspaceState> {
   let address = `http://${config.SVC_HOST}:${config.SVC_PORT}`;
   let identity: DeviceIdentity | null = null;
   const device = deviceSettings(config, paths, { mcpUrl: () => `${address}/mcp`, identity: () => identity });
-  const app = await createApp({ ...parts, database, device });
+  const app = await createApp({ ...parts, database, device, workspace: { paths, ownerId: () => identity?.userId } });
   identity = await ensureOwner(app.get(Database), paths.token);
   await app.init();
   await app.startAllMicroservices();
@@ -119,9 +120,10 @@ async function start(parts: Parts): Promise<WorkspaceState> {
 interface AppParts extends ProcessParts {
   readonly database: Pick<ServedDatabase, 'url' | 'problem'>;
   readonly device: DeviceSettings;
+  readonly workspace: LocalWorkspace;
 }
 
-async function createApp({ database, device, ...process }: AppParts): Promise<NestFastifyApplication> {
+async function createApp({ database, device, workspace, ...process }: AppParts): Promise<NestFastifyApplication> {
   const { config, logger, metrics, shutdown, tracing } = process;
   const bus = new InProcessBus({ logger });
   shutdown.add('bus', 'bus', () => bus.close());
@@ -137,6 +139,7 @@ async function createApp({ database, device, ...process }: AppParts): Promise<Ne
       edge: { ...process, settings, bus: surfaceBus },
       database: { ...databaseOptions(process, database.url), unavailable: () => noDatabase(database.problem) },
       device: { settings: device, bus, logger },
+      workspace,
       ...(config.SVC_WEBVIEW_PROOF ? { live: { webviewProof: config.SVC_WEBVIEW_PROOF.reveal() } } : {}),
     }),
     new EdgeHttpAdapter(settings),

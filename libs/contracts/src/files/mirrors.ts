@@ -3,6 +3,7 @@ import { Id, page, paging, plainText, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { AGENT_CLIENTS } from './agent-config.js';
 import { LocalPath } from './file.js';
 
 const tag = 'Mirrors';
@@ -10,11 +11,8 @@ const nodeId = { node_id: Id };
 const FolderText = plainText(LIMITS.pathLength).min(1, 'must not be empty');
 
 /** One configuration file of an agent client in a mirror. */
-/** Environment variable from which agents in the folder of a node take the credential; a credential itself is never written. */
-export const AGENT_TOKEN_VARIABLE = 'SVC_TOKEN';
-
 export const ClientConfigFile = z.strictObject({
-  client: z.enum(['claude-code', 'codex', 'mistral-vibe', 'scope']).describe('scope: SVC_SCOPE.md, for every agent.'),
+  client: z.enum([...AGENT_CLIENTS, 'scope']).describe('scope: SVC_SCOPE.md, for every agent.'),
   path: z.string().describe('Within the folder.'),
   state: z
     .enum(['written', 'unchanged', 'foreign'])

@@ -257,8 +257,11 @@ export const Overview = z.strictObject({
     areas: z.array(AttentionNode).describe('Areas that need attention, last changed first.'),
     projects: z.array(AttentionNode).describe('Active projects whose health is not on_track, last changed first.'),
     access_requests: z
-      .array(AccessRequest)
+      .array(AccessRequest.extend({ node: NodeRef }))
       .describe('Pending requests for existing nodes, newest first; empty without manage.'),
+    own_access_requests: z
+      .array(AccessRequest)
+      .describe('Your own pending requests, newest first; the nodes are named by id alone.'),
     stuck_operations: z
       .array(StuckOperation)
       .describe('Moves and deletes of files that were interrupted and are retried, newest first.'),

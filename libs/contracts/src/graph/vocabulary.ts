@@ -40,6 +40,26 @@ export const NodeStatus = z
   .describe('Derived from the lifecycle; never set by itself.');
 export type NodeStatus = z.infer<typeof NodeStatus>;
 
+/** The status that follows from each lifecycle; there is no other way to a status. */
+export const STATUS_OF_LIFECYCLE: Readonly<Record<Lifecycle, NodeStatus>> = {
+  active: 'active',
+  backlog: 'active',
+  planned: 'active',
+  in_progress: 'active',
+  on_hold: 'active',
+  not_implemented: 'active',
+  implementing: 'active',
+  operating: 'active',
+  at_risk: 'active',
+  broken: 'active',
+  needs_attention: 'active',
+  done: 'completed',
+  archived: 'archived',
+  retired: 'archived',
+  cancelled: 'archived',
+  inactive: 'archived',
+};
+
 export const Health = z.enum(['on_track', 'at_risk', 'off_track']).describe('Health of a project.');
 export type Health = z.infer<typeof Health>;
 

@@ -17,6 +17,7 @@ export const Token = z.strictObject({
   expires_at: Timestamp,
   last_used_at: Timestamp.nullable().describe('To the minute.'),
   revoked_at: Timestamp.nullable(),
+  revocable: z.boolean().describe("False for the workspace's own token, which is rotated instead."),
   made_by: Id.nullable().describe(
     'The token that created it and whose end ends it. Null without one, and when you may not see it.',
   ),

@@ -142,6 +142,25 @@ describe('the bytes of files over HTTP', () => {
       expect(headers.get('content-disposition')).toBe(`${how}; filename="${name}"; filename*=UTF-8''${name}`);
     });
 
+    it.each([
+      ['page.html', /^sandbox; default-src 'none'.*frame-ancestors 'self'/, 'SAMEORIGIN', 'inline'],
+      ['paper.pdf', /^default-src 'none'.*frame-ancestors 'self'.*object-src 'self'/, 'SAMEORIGIN', 'inline'],
+      ['drawing.svg', /^sandbox; default-src 'none'.*frame-ancestors 'none'/, 'DENY', 'attachment'],
+      ['notes.txt', /^sandbox; default-src 'none'.*frame-ancestors 'none'/, 'DENY', 'inline'],
+    ])(
+      'lets a frame of this origin show %s as a preview where it can run nothing',
+      async (name, policy, frame, how) => {
+        await save(`resources/${name}`, '<script>1</script>');
+        const { headers } = await get(`resources/${name}`, {}, '&preview=true');
+
+        expect(headers.get('content-security-policy')).toMatch(policy);
+        expect(headers.get('content-security-policy')).not.toContain('script');
+        expect(headers.get('x-frame-options')).toBe(frame);
+        expect(headers.get('content-disposition')).toMatch(new RegExp(`^${how}; `));
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+      },
+    );
+
     it('names a file in every alphabet', async () => {
       await save('wip/příloha "x" (1)*.txt', 'x');
       const header = (await get('wip/příloha "x" (1)*.txt')).headers.get('content-disposition');

@@ -1,4 +1,10 @@
-import { LIFECYCLES, type Lifecycle, type NodeStatus, type NodeType } from '@workspace-graph/contracts';
+import {
+  LIFECYCLES,
+  type Lifecycle,
+  type NodeStatus,
+  type NodeType,
+  STATUS_OF_LIFECYCLE,
+} from '@workspace-graph/contracts';
 import { assertNever } from '../assert-never.js';
 
 /** The lifecycle values that a node type allows, in the order in which they usually follow each other. */
@@ -15,31 +21,8 @@ export function defaultLifecycle(type: NodeType): Lifecycle {
   return LIFECYCLES[type][0];
 }
 
-/** The status that follows from a lifecycle; there is no other way to a status. */
 export function statusOf(lifecycle: Lifecycle): NodeStatus {
-  switch (lifecycle) {
-    case 'done':
-      return 'completed';
-    case 'archived':
-    case 'retired':
-    case 'cancelled':
-    case 'inactive':
-      return 'archived';
-    case 'active':
-    case 'backlog':
-    case 'planned':
-    case 'in_progress':
-    case 'on_hold':
-    case 'not_implemented':
-    case 'implementing':
-    case 'operating':
-    case 'at_risk':
-    case 'broken':
-    case 'needs_attention':
-      return 'active';
-    default:
-      return assertNever(lifecycle);
-  }
+  return STATUS_OF_LIFECYCLE[lifecycle];
 }
 
 /** The lifecycle that archiving a node of this type gives it. */

@@ -162,6 +162,11 @@ describe('secrets', () => {
     expect(problemsOf('gateway', { ...CENTRAL, SVC_NATS_PASSWORD_FILE: path() })).toEqual([problem]);
   });
 
+  it('may be none in an empty file where one can do without', () => {
+    const { config } = loadConfig('gateway', { ...CENTRAL, SVC_OIDC_CLIENT_SECRET_FILE: write('none', '\n') });
+    expect(config.SVC_OIDC_CLIENT_SECRET).toBeUndefined();
+  });
+
   const unprivileged = process.getuid?.() === 0 ? it.skip : it;
   unprivileged('are refused from a file that this user may not read, which is not so for root', () => {
     const path = write('closed', 'hunter2');
@@ -201,6 +206,30 @@ describe('values that contradict each other', () => {
       'SVC_OIDC_AUDIENCE: must be set together with SVC_OIDC_ISSUER',
       'SVC_OIDC_ISSUER: must begin with https:// unless it is on this machine',
     ]);
+  });
+
+  it('need an address, a provider and a long secret for signing in to the page there', () => {
+    const client = { ...CENTRAL, SVC_OIDC_CLIENT_ID: 'page', SVC_PUBLIC_URL: undefined };
+    expect(problemsOf('gateway', client)).toEqual([
+      'SVC_OIDC_ISSUER: must be set together with SVC_OIDC_CLIENT_ID',
+      'SVC_PUBLIC_URL: must be set together with SVC_OIDC_CLIENT_ID',
+      'SVC_SIGN_IN_SECRET: must be set together with SVC_OIDC_CLIENT_ID',
+    ]);
+    const complete = {
+      ...client,
+      SVC_PUBLIC_URL: 'https://graph.example.org',
+      SVC_OIDC_ISSUER: 'https://login.example.org',
+      SVC_OIDC_AUDIENCE: 'graph',
+      SVC_SIGN_IN_SECRET: 'x'.repeat(32),
+    };
+    expect(problemsOf('gateway', complete)).toEqual([]);
+    expect(
+      problemsOf('gateway', { ...complete, SVC_SIGN_IN_SECRET: 'x'.repeat(31), SVC_OIDC_SCOPES: 'email' }),
+    ).toEqual([
+      'SVC_SIGN_IN_SECRET: must be a secret of at least 32 characters',
+      'SVC_OIDC_SCOPES: must contain openid',
+    ]);
+    expect(problemsOf('gateway', { ...complete, SVC_OIDC_SCOPES: 'openid,"all"' })).toHaveLength(1);
   });
 
   it.each(['none', 'HS256', 'RS256,HS512'])(

@@ -10,6 +10,9 @@ const PREFIX = 'SVC_';
 const TEST_PREFIX = 'SVC_TEST_';
 const WORKSTATION: readonly ProcessName[] = ['device-agent', 'cli'];
 
+/** Of what seals the cookies: not to be guessed. */
+const SIGN_IN_SECRET_LENGTH = 32;
+
 const WHY_UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'it does not exist',
@@ -101,6 +104,7 @@ function readText(name: VariableName, environment: Environment): string | undefi
   if (path === undefined) return direct;
   if (direct !== undefined) throw new Error(`${name}: set it or ${name}_FILE, not both`);
   const text = readSecretFile(name, path).replace(/\r?\n$/, '');
+  if (text.trim() === '' && aboutOf(name).mayBeEmpty) return undefined;
   if (text.trim() === '') throw new Error(`${name}_FILE: the file is empty`);
   return text;
 }
@@ -137,7 +141,22 @@ function contradictions(process: ProcessName, config: Config): string[] {
   if (issuer && issuer.protocol !== 'https:' && !isLoopback(issuer.hostname)) {
     problems.push('SVC_OIDC_ISSUER: must begin with https:// unless it is on this machine');
   }
-  return problems;
+  return [...problems, ...signInContradictions(config)];
+}
+
+/** What signing in to the page at the provider needs beside the client. */
+function signInContradictions(config: Config): string[] {
+  const { SVC_OIDC_CLIENT_ID: client, SVC_SIGN_IN_SECRET: secret } = config;
+  if (client === undefined) return [];
+  const needed = ['SVC_OIDC_ISSUER', 'SVC_PUBLIC_URL', 'SVC_SIGN_IN_SECRET'] as const;
+  const missing = needed.filter((name) => config[name] === undefined);
+  return [
+    ...missing.map((name) => `${name}: must be set together with SVC_OIDC_CLIENT_ID`),
+    ...(secret && secret.reveal().length < SIGN_IN_SECRET_LENGTH
+      ? [`SVC_SIGN_IN_SECRET: must be a secret of at least ${SIGN_IN_SECRET_LENGTH} characters`]
+      : []),
+    ...(config.SVC_OIDC_SCOPES.includes('openid') ? [] : ['SVC_OIDC_SCOPES: must contain openid']),
+  ];
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

@@ -30,6 +30,8 @@ interface About {
   readonly default?: Default;
   /** Processes that do not start without it. */
   readonly requiredBy?: readonly ProcessName[];
+  /** Its file may be empty: then it is not set. */
+  readonly mayBeEmpty?: boolean;
 }
 
 export interface Variable<T> extends About {
@@ -38,6 +40,7 @@ export interface Variable<T> extends About {
 
 const SERVERS: readonly ProcessName[] = ['device-agent', ...SERVICE_NAMES];
 const EDGES: readonly ProcessName[] = ['device-agent', ...servicesWith('edge')];
+const CENTRAL_EDGES = servicesWith('edge');
 const STORES: readonly ProcessName[] = ['device-agent', ...servicesWith('database')];
 const CENTRAL = servicesWith('bus');
 const INNER = servicesWith('operations');
@@ -101,7 +104,7 @@ export const VARIABLES = {
   SVC_NATS_PASSWORD: optional(secret('a password'), { doc: 'Password of that account.', usedBy: CENTRAL }),
   SVC_REDIS_URL: optional(secretUrl(['redis:', 'rediss:']), {
     doc: 'Redis 7 or newer, in which several gateways share their rate limits; without it each gateway counts on its own.',
-    usedBy: servicesWith('edge'),
+    usedBy: CENTRAL_EDGES,
   }),
 
   SVC_WORKSPACE_ROOT: defaulted(folder(), '~/WorkspaceGraph', {
@@ -152,7 +155,7 @@ export const VARIABLES = {
   }),
   SVC_SHUTDOWN_DELAY_MS: defaulted(integer(0, 600_000), '10000', {
     doc: 'Milliseconds for which requests are still answered after a stop signal while /health/ready returns 503, so that load balancers can react.',
-    usedBy: servicesWith('edge'),
+    usedBy: CENTRAL_EDGES,
   }),
   SVC_SHUTDOWN_GRACE_MS: defaulted(integer(0, 600_000), '10000', {
     doc: 'Milliseconds that running work has to finish after a stop signal and the delay.',
@@ -203,6 +206,27 @@ export const VARIABLES = {
     usedBy: EDGES,
   }),
   SVC_OIDC_READ_GROUPS: defaulted(list(GROUPS), '', { doc: 'Groups whose members get the scope read.', usedBy: EDGES }),
+  SVC_OIDC_CLIENT_ID: optional(text('text'), {
+    doc: 'Client as which the page is registered at the provider; with it people sign in to the page there. Its redirect URI is SVC_PUBLIC_URL followed by /app/sign-in/oidc/callback.',
+    usedBy: CENTRAL_EDGES,
+  }),
+  SVC_OIDC_CLIENT_SECRET: optional(secret('a secret'), {
+    doc: 'Secret of that client; none, or an empty file, for a public client.',
+    usedBy: CENTRAL_EDGES,
+    mayBeEmpty: true,
+  }),
+  SVC_OIDC_SCOPES: defaulted(list('names of scopes, separated by commas', isOidcScope), 'openid,profile,email', {
+    doc: 'Scopes that are asked for when somebody signs in to the page, openid among them; some providers want one more for the groups.',
+    usedBy: CENTRAL_EDGES,
+  }),
+  SVC_OIDC_NAME: optional(text('text'), {
+    doc: 'What the page calls the provider; without it the host name of SVC_OIDC_ISSUER.',
+    usedBy: CENTRAL_EDGES,
+  }),
+  SVC_SIGN_IN_SECRET: optional(secret('a secret of at least 32 characters'), {
+    doc: 'Seals what a browser keeps while somebody signs in at the provider; at least 32 characters, the same in all gateways. A new one ends only the sign-ins under way.',
+    usedBy: CENTRAL_EDGES,
+  }),
 
   SVC_METRICS_TOKEN: optional(secret('a token'), {
     doc: 'Bearer token for /metrics. Without it /metrics accepts loopback, and on an edge the scope manage.',
@@ -238,6 +262,11 @@ export function defaultOf(name: VariableName, process: ProcessName): string | un
 
 export function aboutOf(name: VariableName): Variable<unknown> {
   return VARIABLES[name];
+}
+
+/** As RFC 6749 spells one. */
+function isOidcScope(item: string): boolean {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(item);
 }
 
 function isOrigin(item: string): boolean {

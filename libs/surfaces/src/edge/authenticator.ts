@@ -11,7 +11,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Logger, Metrics } from '@workspace-graph/platform';
 import { type Presented, readCredential } from './credential.js';
-import type { JwtVerifier } from './jwt-verifier.js';
+import type { JwtVerifier, MoreClaims } from './jwt-verifier.js';
 
 /** A verified credential. */
 export interface Authenticated {
@@ -116,6 +116,25 @@ export class EdgeAuthenticator {
     return asked;
   }
 
+  /**
+   * Who has signed in at the provider, by the ID token that it gave to a client of ours. Nothing of it is remembered.
+   * @throws ServiceError UNAUTHENTICATED, with a cause where the ID token is at fault; FORBIDDEN, SERVICE_UNAVAILABLE, TIMEOUT
+   */
+  async identify(
+    { jwt, clientId, more }: { readonly jwt: string; readonly clientId: string; readonly more: MoreClaims },
+    context: AuthenticationContext,
+  ): Promise<Authenticated> {
+    try {
+      if (!this.parts.jwts) throw new ServiceError('UNAUTHENTICATED', 'The credential is not valid.');
+      const entry = await this.entryOf(await this.parts.jwts.verifyIdToken(jwt, clientId, more), context);
+      this.parts.metrics.authentication('ok');
+      return entry;
+    } catch (error) {
+      this.noteFailure(error, context);
+      throw error;
+    }
+  }
+
   /** Tells each credential that has ended. Returns the function that stops it. */
   onEnded(listener: (ended: EndedCredential) => void): () => void {
     this.listeners.add(listener);
@@ -131,12 +150,17 @@ export class EdgeAuthenticator {
       this.parts.metrics.authentication('ok');
       return entry;
     } catch (error) {
-      const isRefused = error instanceof ServiceError && error.code === 'UNAUTHENTICATED';
-      if (isRefused) this.entries.delete(presented.key);
-      if (isRefused && error.cause !== undefined) this.logReason(error.cause, context);
-      this.parts.metrics.authentication(isRefused ? 'refused' : 'failed');
+      if (this.noteFailure(error, context)) this.entries.delete(presented.key);
       throw error;
     }
+  }
+
+  /** Answers whether it is the credential that was refused. */
+  private noteFailure(error: unknown, context: AuthenticationContext): boolean {
+    const isRefused = error instanceof ServiceError && error.code === 'UNAUTHENTICATED';
+    if (isRefused && error.cause !== undefined) this.logReason(error.cause, context);
+    this.parts.metrics.authentication(isRefused ? 'refused' : 'failed');
+    return isRefused;
   }
 
   /** To the log alone: whoever presented the credential is not helped to mend it. */
@@ -151,20 +175,20 @@ export class EdgeAuthenticator {
     return this.parts.jwts.verify(presented.jwt);
   }
 
-  private async lookUp(
-    key: string,
-    credential: Credential,
-    { requestId, traceparent }: AuthenticationContext,
-  ): Promise<Entry> {
+  private async lookUp(key: string, credential: Credential, context: AuthenticationContext): Promise<Entry> {
+    const entry = await this.entryOf(credential, context);
+    this.remember(key, entry);
+    return entry;
+  }
+
+  private async entryOf(credential: Credential, { requestId, traceparent }: AuthenticationContext): Promise<Entry> {
     const verifiedAtMs = performance.now();
     const envelope = { callId: randomUUID(), requestId, caller: EDGE, ...(traceparent ? { traceparent } : {}) };
     const reply = await this.parts.bus.call(authenticate, { credential }, envelope);
     const { caller, expires_at } = reply instanceof RawJson ? authenticate.output.parse(reply.parse()) : reply;
     const expiresAtMs = Date.parse(expires_at);
     if (expiresAtMs <= Date.now()) throw new ServiceError('UNAUTHENTICATED', 'The credential has expired.');
-    const entry: Entry = { caller: Object.freeze({ ...caller, via: 'rest' }), expiresAtMs, credential, verifiedAtMs };
-    this.remember(key, entry);
-    return entry;
+    return { caller: Object.freeze({ ...caller, via: 'rest' }), expiresAtMs, credential, verifiedAtMs };
   }
 
   private remember(key: string, entry: Entry): void {

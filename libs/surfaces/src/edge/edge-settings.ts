@@ -1,6 +1,19 @@
 import type { Scope } from '@workspace-graph/contracts';
 import type { Config, Secret } from '@workspace-graph/platform';
 
+/** The client that the page is at the provider. */
+export interface OidcClientSettings {
+  readonly id: string;
+  /** A public client has none. */
+  readonly secret?: Secret;
+  /** What is asked for, `openid` among them. */
+  readonly scopes: readonly string[];
+  /** What the page calls the provider. */
+  readonly providerName: string;
+  /** Seals what a browser keeps of a sign-in under way; the same in every gateway. */
+  readonly sealingSecret: Secret;
+}
+
 /** The OpenID Connect provider whose JWTs are accepted. */
 export interface OidcSettings {
   /** URL of the provider; must equal the claim `iss`. */
@@ -13,6 +26,8 @@ export interface OidcSettings {
   readonly groupsClaim: string;
   /** Groups whose members get a scope. A user in none of them is refused. */
   readonly scopeGroups: Readonly<Record<Scope, readonly string[]>>;
+  /** Without it nobody signs in to the page at the provider. */
+  readonly client?: OidcClientSettings;
 }
 
 /** The edge's part of the configuration. Durations in milliseconds. */
@@ -56,7 +71,9 @@ export function edgeSettings(config: Config): EdgeSettings {
 function oidcSettings(config: Config): OidcSettings | undefined {
   const { SVC_OIDC_ISSUER: issuer, SVC_OIDC_AUDIENCE: audience } = config;
   if (!issuer || !audience) return undefined;
+  const client = clientSettings(config, issuer);
   return {
+    ...(client ? { client } : {}),
     issuer,
     audience,
     algorithms: config.SVC_OIDC_ALGORITHMS,
@@ -66,5 +83,17 @@ function oidcSettings(config: Config): OidcSettings | undefined {
       write: config.SVC_OIDC_WRITE_GROUPS,
       read: config.SVC_OIDC_READ_GROUPS,
     },
+  };
+}
+
+function clientSettings(config: Config, issuer: string): OidcClientSettings | undefined {
+  const { SVC_OIDC_CLIENT_ID: id, SVC_OIDC_CLIENT_SECRET: secret, SVC_SIGN_IN_SECRET: sealingSecret } = config;
+  if (!id || !sealingSecret) return undefined;
+  return {
+    id,
+    ...(secret ? { secret } : {}),
+    scopes: config.SVC_OIDC_SCOPES,
+    providerName: config.SVC_OIDC_NAME ?? new URL(issuer).host,
+    sealingSecret,
   };
 }

@@ -40,6 +40,9 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url() });
 const NO_KEYS: readonly string[] = ['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC'];
 const NO_KEY_OF_TOKEN: readonly string[] = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JOSE_NOT_SUPPORTED'];
 
+/** Claims of a subject that the provider tells apart from a JWT. @throws whatever stands in the way */
+export type MoreClaims = (subject: string) => Promise<Readonly<Record<string, unknown>>>;
+
 /** Verifies JWTs of an OpenID Connect provider against the keys it publishes. */
 export class JwtVerifier {
   private keys: Promise<RemoteJWKSet> | undefined;
@@ -51,8 +54,17 @@ export class JwtVerifier {
   ) {}
 
   /** @throws ServiceError UNAUTHENTICATED, FORBIDDEN for a bearer without any scope, SERVICE_UNAVAILABLE without the provider's keys */
-  async verify(jwt: string): Promise<OidcCredential> {
-    const { issuer, audience, algorithms } = this.settings;
+  verify(jwt: string): Promise<OidcCredential> {
+    return this.credentialOf(jwt, this.settings.audience);
+  }
+
+  /** As `verify`, for what tells a client who has signed in. `more` is asked where it does not tell the groups. */
+  verifyIdToken(jwt: string, clientId: string, more: MoreClaims): Promise<OidcCredential> {
+    return this.credentialOf(jwt, clientId, more);
+  }
+
+  private async credentialOf(jwt: string, audience: string, more?: MoreClaims): Promise<OidcCredential> {
+    const { issuer, algorithms, groupsClaim } = this.settings;
     try {
       const { payload } = await jwtVerify(jwt, (header, token) => this.keyFor(header, token), {
         issuer,
@@ -61,7 +73,9 @@ export class JwtVerifier {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         requiredClaims: ['exp', 'iat', 'sub'],
       });
-      return claimsOf(payload, this.settings);
+      if (!more || claimAt(payload, groupsClaim) !== undefined) return claimsOf(payload, this.settings);
+      const asked: Promise<Readonly<Record<string, unknown>>> = more(String(payload.sub));
+      return claimsOf({ ...(await asked), ...payload }, this.settings);
     } catch (error) {
       throw error instanceof ServiceError ? error : refused(error);
     }
@@ -122,7 +136,8 @@ export class JwtVerifier {
 /** @throws Error that says which claim cannot be */
 function claimsOf(payload: JWTPayload, { groupsClaim, scopeGroups }: OidcSettings): OidcCredential {
   const { iss, sub, iat = 0, exp = 0 } = payload;
-  if (iat > Date.now() / 1_000 + ISSUED_AHEAD_SECONDS) throw new Error('"iat" claim timestamp is in the future');
+  if (iat > Date.now() / 1_000 + ISSUED_AHEAD_SECONDS)
+    throw new errors.JWTClaimValidationFailed('"iat" claim timestamp is in the future', payload, 'iat');
   const names = [payload.name, payload.preferred_username, payload.email, sub];
   const groups = groupsOf(payload, groupsClaim);
   const scope = SCOPES.findLast((candidate) => scopeGroups[candidate].some((group) => groups.includes(group)));
@@ -157,9 +172,14 @@ function timeText(seconds: number): string {
   return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
 }
 
-/** A claim of that very name, else the one at that dotted path; a single text is a list of one. */
+/** A claim of that very name, else the one at that dotted path. */
+function claimAt(payload: JWTPayload, claim: string): unknown {
+  return claim in payload ? payload[claim] : claim.split('.').reduce<unknown>(member, payload);
+}
+
+/** A single text is a list of one. */
 function groupsOf(payload: JWTPayload, claim: string): string[] {
-  const value = claim in payload ? payload[claim] : claim.split('.').reduce<unknown>(member, payload);
+  const value = claimAt(payload, claim);
   const groups = typeof value === 'string' ? [value] : value;
   return Array.isArray(groups) ? groups.filter(isText).slice(0, MAX_GROUPS) : [];
 }
@@ -187,7 +207,7 @@ function refused(cause: unknown): ServiceError {
   return new ServiceError('UNAUTHENTICATED', message, undefined, { cause });
 }
 
-function providerUnavailable(cause?: unknown): ServiceError {
+export function providerUnavailable(cause?: unknown): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The identity provider cannot be reached.', undefined, { cause });
 }
 

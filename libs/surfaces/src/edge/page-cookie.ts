@@ -14,10 +14,14 @@ export interface PageCookie {
  * The cookie of the page at an address. Browsers send a cookie to every port of a host: its name tells workspaces of one
  * machine apart. @param host the Host header
  */
-export function pageCookieOf(host: string | undefined, publicUrl: string | undefined): PageCookie {
+export function pageCookieOf(
+  host: string | undefined,
+  publicUrl: string | undefined,
+  name: 'svc_page' | 'svc_sign_in' = 'svc_page',
+): PageCookie {
   const isSecure = publicUrl?.startsWith('https:') === true && new URL(publicUrl).host === host;
   const port = /:(\d+)$/.exec(host ?? '')?.[1] ?? (isSecure ? '443' : '80');
-  return { name: `${isSecure ? '__Host-' : ''}svc_page_${port}`, isSecure };
+  return { name: `${isSecure ? '__Host-' : ''}${name}_${port}`, isSecure };
 }
 
 /** The header that sets the cookie, or that removes it where there is no value. */
@@ -31,10 +35,14 @@ export function setPageCookie({ name, isSecure }: PageCookie, value: string | nu
  * host is the same site to a browser, and gets its cookies sent.
  */
 export function readPageCookie(headers: IncomingHttpHeaders, cookie: PageCookie): string | undefined {
-  if (headers.cookie === undefined || !isOfThisOrigin(headers)) return undefined;
-  const prefix = `${cookie.name}=`;
-  return headers.cookie
-    .split(';')
+  return isOfThisOrigin(headers) ? readCookie(headers, cookie) : undefined;
+}
+
+/** What a cookie holds, whoever made the browser send it. */
+export function readCookie({ cookie: header }: IncomingHttpHeaders, { name }: PageCookie): string | undefined {
+  const prefix = `${name}=`;
+  return header
+    ?.split(';')
     .map((part) => part.trim())
     .find((part) => part.startsWith(prefix))
     ?.slice(prefix.length);

@@ -37,6 +37,10 @@ const SHA_TAG = /^"([0-9a-f]{64})"$/;
 export const ReadQuery = z.strictObject({
   path: FilePath,
   raw: z.boolean().default(false).describe('True: the bytes of a .deck bundle instead of its preview.'),
+  preview: z
+    .boolean()
+    .default(false)
+    .describe('True: HTML and PDF to be shown in place of saved. HTML runs and loads nothing.'),
 });
 export const WriteQuery = ReadQuery.pick({ path: true });
 const READ_COERCIONS = coercionsOf(ReadQuery);
@@ -54,12 +58,13 @@ export class FileController {
   @EdgeRoute({ tier: 'read' })
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const nodeId = await nodeIdOf(request, this.calls);
-    const { path, raw } = queryOf(ReadQuery, coerceQuery(READ_COERCIONS, request.query as Record<string, string>));
+    const given = coerceQuery(READ_COERCIONS, request.query as Record<string, string>);
+    const { path, raw, preview } = queryOf(ReadQuery, given);
     const options = { raw, signal: request.signal };
     const content = await this.content.open({ nodeId, path }, options, envelopeOf(request));
     restOnNode(request, this.content, { nodeId, level: 'read' });
     try {
-      await answer(content, request, reply);
+      await answer({ content, headers: contentHeaders(content, { preview }) }, request, reply);
     } catch (error) {
       await content.close();
       throw error;
@@ -139,27 +144,34 @@ export function queryOf<T>(schema: z.ZodType<T>, query: unknown): T {
   return readInput(schema, query);
 }
 
-async function answer(content: OpenContent, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Content, and the headers that it is answered with. */
+interface Told {
+  readonly content: OpenContent;
+  readonly headers: ReturnType<typeof contentHeaders>;
+}
+
+async function answer(told: Told, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { content } = told;
   const { headers, method } = request;
-  if (content.kind === 'no-preview') return answerNoPreview(content, request, reply);
+  if (content.kind === 'no-preview') return answerNoPreview(told, request, reply);
   const tag = `"${content.sha256}"`;
   if (tagMatched(headers['if-none-match'], tag) !== undefined) {
     await content.close();
-    return sendNotModified(reply.headers(contentHeaders(content)));
+    return sendNotModified(reply.headers(told.headers));
   }
   const range = method === 'GET' ? rangeOf(content, tag, request, reply) : undefined;
   const stream = method === 'GET' ? await streamOf(content, range) : await nothingOf(content);
   const lengthBytes = range ? range.end - range.start + 1 : content.sizeBytes;
-  reply.code(range ? HttpStatus.PARTIAL_CONTENT : HttpStatus.OK).headers(contentHeaders(content));
+  reply.code(range ? HttpStatus.PARTIAL_CONTENT : HttpStatus.OK).headers(told.headers);
   if (range) reply.header('content-range', `bytes ${range.start}-${range.end}/${content.sizeBytes}`);
   reply.header('content-length', String(lengthBytes));
   await reply.send(stream);
 }
 
-async function answerNoPreview(content: OpenContent, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  await content.close();
+async function answerNoPreview(told: Told, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  await told.content.close();
   const page = Buffer.from(noPreviewPage(request.headers['accept-language']));
-  reply.headers(contentHeaders(content)).header('vary', 'Accept-Encoding, Accept-Language, Origin');
+  reply.headers(told.headers).header('vary', 'Accept-Encoding, Accept-Language, Origin');
   reply.header('x-deck-preview', 'missing').header('content-length', String(page.length));
   await reply.send(Readable.from(request.method === 'GET' ? [page] : [], { objectMode: false }));
 }

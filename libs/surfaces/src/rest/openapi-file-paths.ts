@@ -43,7 +43,13 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
         'Streams the content. The ETag is its SHA-256; a Range returns 206. A .deck bundle returns its packed preview, or a page that reports a missing preview, unless raw=true. Needs the scope `read`.',
       requestParams: {
         path: nodePath,
-        query: target.extend({ raw: z.boolean().default(false).describe('Bytes of a .deck bundle.') }),
+        query: target.extend({
+          raw: z.boolean().default(false).describe('Bytes of a .deck bundle.'),
+          preview: z
+            .boolean()
+            .default(false)
+            .describe('HTML and PDF to be shown in place of saved. HTML runs and loads nothing.'),
+        }),
         header: z.object({
           Range: z.string().optional(),
           'If-Range': z.string().optional(),

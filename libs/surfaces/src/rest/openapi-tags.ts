@@ -9,6 +9,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Events: 'The timeline of each node.',
   Files: 'Tracked files of nodes: list, read, change, search, restore.',
   'Import and export': 'The whole graph as one document.',
+  'Local workspace': 'The workspace of one machine itself: its own token, its health.',
   Mirrors: 'Folders of nodes on this device.',
   Nodes:
     'Organizations, projects, processes, areas and principles, with their responsibilities, data sources and tools.',

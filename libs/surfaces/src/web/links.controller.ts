@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { readCredential } from '../edge/credential.js';
 import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
 import { EdgeRoute } from '../edge/edge-route.js';
-import { PAGE_PATH } from './page.controller.js';
+import { PAGE_PATH } from './page-path.js';
 import { SignInLinks } from './sign-in-links.js';
 
 /** Makes links for browsers. For a process that stands alone: a link is known where it was made. */

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { PageFacts } from '@workspace-graph/contracts';
 import { COMPRESS_FROM_BYTES, type Encoding } from '../rest/compression.js';
 
 /** A file of the page. */
@@ -17,6 +18,8 @@ export interface PageFile {
 
 /** What `index.html` has in place of the nonce of an answer. */
 export const NONCE_PLACE = '__NONCE__';
+/** And in place of what the page is told. */
+const FACTS_PLACE = '__FACTS__';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -56,9 +59,12 @@ export class PageFiles {
   }
 
   /** The document of every view, with a nonce of its own. */
-  document(): { readonly html: string; readonly nonce: string } {
+  document(facts: PageFacts): { readonly html: string; readonly nonce: string } {
     const nonce = randomBytes(16).toString('base64');
-    return { html: this.index.replaceAll(NONCE_PLACE, nonce), nonce };
+    const html = this.index
+      .replaceAll(NONCE_PLACE, nonce)
+      .replace(FACTS_PLACE, () => asAttribute(JSON.stringify(facts)));
+    return { html, nonce };
   }
 }
 
@@ -79,4 +85,8 @@ function readPageFile(folder: string, path: string): PageFile {
       return { bytes: compressed, encoding };
     },
   };
+}
+
+function asAttribute(text: string): string {
+  return text.replace(/[^\w ,.:{}[\]-]/gu, (character) => `&#${character.codePointAt(0)};`);
 }

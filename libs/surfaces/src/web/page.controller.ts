@@ -3,16 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EdgeRoute } from '../edge/edge-route.js';
 import { routeNotFound } from '../edge/error-answer.js';
 import { chooseEncoding } from '../rest/compression.js';
+import { FactsOfPage } from './facts-of-page.js';
 import { PageFiles } from './page-files.js';
+import { PAGE_PATH } from './page-path.js';
 
-/** Where the page is; also the prefix of all its paths. */
-export const PAGE_PATH = '/app/';
 const YEAR_SECONDS = 31_536_000;
 
 /** The page in the browser: files that tell nothing of the workspace. What they show they ask for like any other client. */
 @Controller()
 export class PageController {
-  constructor(@Inject(PageFiles) private readonly files: PageFiles) {}
+  constructor(
+    @Inject(PageFiles) private readonly files: PageFiles,
+    @Inject(FactsOfPage) private readonly facts: FactsOfPage,
+  ) {}
 
   @Get('app')
   @EdgeRoute({ tier: 'public', takesNoCookie: true })
@@ -28,7 +31,7 @@ export class PageController {
     if (file) return this.sendFile(request, reply, file);
     // A view of the page has no dot in its name; a file that is gone is none.
     if (path.includes('.')) throw routeNotFound();
-    const { html, nonce } = this.files.document();
+    const { html, nonce } = this.files.document(this.facts.at(request.headers.host));
     await reply.header('content-security-policy', policyOf(nonce)).type('text/html; charset=utf-8').send(html);
   }
 

@@ -1,19 +1,16 @@
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { createToken, readInput, revokeToken, ServiceError } from '@workspace-graph/contracts';
+import { readInput, revokeToken, ServiceError } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
 import { ask } from '../edge/asking.js';
 import { EdgeAuthenticator } from '../edge/authenticator.js';
-import { type Presented, readCredential } from '../edge/credential.js';
+import { readCredential } from '../edge/credential.js';
 import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
 import { EdgeRoute } from '../edge/edge-route.js';
 import { pageCookieOf, setPageCookie } from '../edge/page-cookie.js';
+import { PageTokens } from './page-tokens.js';
 import { SignInLinks } from './sign-in-links.js';
-
-/** As long as the cookie lives. */
-const TOKEN_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 const SignIn = z.union([
   z.strictObject({ code: z.string().min(1).max(200) }),
@@ -27,6 +24,7 @@ export class SignInController {
     @Inject(EDGE_PARTS) private readonly parts: EdgeParts,
     @Inject(EdgeAuthenticator) private readonly authenticator: EdgeAuthenticator,
     @Inject(SignInLinks) private readonly links: SignInLinks,
+    @Inject(PageTokens) private readonly tokens: PageTokens,
   ) {}
 
   /** Exchanges a code or a token for a cookie with a token of its own, which ends with the one that it was made with. */
@@ -37,7 +35,8 @@ export class SignInController {
     const given = readInput(SignIn, request.body);
     const presented = 'code' in given ? this.links.redeem(given.code) : readCredential(`Bearer ${given.token.trim()}`);
     if (!presented) throw refused('code' in given);
-    const { secret } = await this.tokenFor(presented, request);
+    const authenticated = await this.authenticator.verify(presented, { requestId: request.id });
+    const secret = await this.tokens.make(authenticated, request);
     reply.header('set-cookie', setPageCookie(this.cookieOf(request), secret));
   }
 
@@ -52,15 +51,6 @@ export class SignInController {
     reply.header('set-cookie', setPageCookie(this.cookieOf(request), null));
   }
 
-  private async tokenFor(presented: Presented, { id: requestId, headers }: FastifyRequest) {
-    const { caller, expiresAtMs } = await this.authenticator.verify(presented, { requestId });
-    // Made with a credential that ends sooner, it ends with that one.
-    const isLasting = expiresAtMs > Date.now() + TOKEN_DAYS * DAY_MS;
-    const label = `Browser · ${programOf(headers['user-agent'])}`;
-    const input = { label, scope: caller.scope, ...(isLasting ? { expires_in_days: TOKEN_DAYS } : {}) };
-    return ask(this.parts.bus, createToken, input, { caller, requestId });
-  }
-
   private cookieOf({ headers }: FastifyRequest) {
     return pageCookieOf(headers.host, this.parts.settings.publicUrl);
   }
@@ -73,11 +63,4 @@ function refused(isCode: boolean): ServiceError {
       ? 'This link was used already or has ended. `svc open` makes a new one.'
       : 'This is no token: one begins with svc_pat_ or svc_dev_.',
   );
-}
-
-/** What a person recognises in the list of tokens. */
-function programOf(agent = ''): string {
-  const names = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'];
-  const found = names.find((name) => agent.includes(`${name}/`));
-  return found === undefined ? 'unknown' : ({ Edg: 'Edge', OPR: 'Opera' }[found] ?? found);
 }

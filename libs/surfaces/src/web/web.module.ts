@@ -1,7 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
+import { FactsOfPage } from './facts-of-page.js';
 import { LinksController } from './links.controller.js';
+import { OidcController } from './oidc/oidc.controller.js';
+import { OidcSignIn } from './oidc/oidc-sign-in.js';
 import { PageController } from './page.controller.js';
 import { PageFiles } from './page-files.js';
+import { PageTokens } from './page-tokens.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignInLinks } from './sign-in-links.js';
 
@@ -18,8 +23,22 @@ export class WebModule {
   static forRoot({ folder, makesLinks = false }: WebModuleOptions): DynamicModule {
     return {
       module: WebModule,
-      controllers: [SignInController, ...(makesLinks ? [LinksController] : []), PageController],
-      providers: [SignInLinks, { provide: PageFiles, useFactory: () => new PageFiles(folder) }],
+      controllers: [SignInController, OidcController, ...(makesLinks ? [LinksController] : []), PageController],
+      providers: [
+        { provide: PageFiles, useFactory: () => new PageFiles(folder) },
+        SignInLinks,
+        PageTokens,
+        {
+          provide: OidcSignIn,
+          useFactory: ({ settings }: EdgeParts) => new OidcSignIn(settings),
+          inject: [EDGE_PARTS],
+        },
+        {
+          provide: FactsOfPage,
+          useFactory: (oidc: OidcSignIn) => new FactsOfPage(makesLinks ? 'local' : 'central', oidc),
+          inject: [OidcSignIn],
+        },
+      ],
     };
   }
 }

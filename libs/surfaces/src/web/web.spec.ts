@@ -155,7 +155,7 @@ describe('the page', () => {
     const empty = makeFolder();
     try {
       expect(() => WebModule.forRoot({ folder: empty }).providers).not.toThrow();
-      const [, files] = WebModule.forRoot({ folder: empty }).providers ?? [];
+      const [files] = WebModule.forRoot({ folder: empty }).providers ?? [];
       expect(() => (files as { useFactory: () => unknown }).useFactory()).toThrow('npm run build');
     } finally {
       removeFolder(empty);

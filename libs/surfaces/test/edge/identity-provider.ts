@@ -2,7 +2,8 @@ import { KeyObject, sign as signBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
+import Provider from 'oidc-provider';
+import { ShortMemory } from './short-memory.js';
 
 export const AUDIENCE = 'https://graph.example.org';
 export const OTHER_AUDIENCE = 'https://other.example.org';
@@ -11,39 +12,6 @@ export interface SigningKey {
   readonly kid: string;
   readonly jwk: JWK;
   readonly privateKey: CryptoKey;
-}
-
-/** What the provider keeps, for as long as a test runs. */
-class ShortMemory implements Adapter {
-  private readonly kept = new Map<string, AdapterPayload>();
-
-  async upsert(id: string, payload: AdapterPayload): Promise<void> {
-    this.kept.set(id, payload);
-  }
-
-  async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.kept.get(id);
-  }
-
-  async findByUserCode(): Promise<undefined> {
-    return undefined;
-  }
-
-  async findByUid(): Promise<undefined> {
-    return undefined;
-  }
-
-  async consume(): Promise<void> {
-    throw new Error('Nothing here is used only once');
-  }
-
-  async destroy(id: string): Promise<void> {
-    this.kept.delete(id);
-  }
-
-  async revokeByGrantId(): Promise<void> {
-    this.kept.clear();
-  }
 }
 
 /** A real OpenID Connect provider on loopback, whose clients get JWTs for themselves. */
@@ -92,7 +60,7 @@ export async function startProvider(key: SigningKey, port = 0): Promise<Identity
 
 /** A JWT as the provider would sign it; what is given replaces that. */
 export function sign(
-  provider: IdentityProvider,
+  provider: Pick<IdentityProvider, 'issuer' | 'key'>,
   claims: Record<string, unknown>,
   key: SigningKey = provider.key,
 ): Promise<string> {
@@ -132,7 +100,7 @@ export async function startIssuer(keys: unknown): Promise<Pick<IdentityProvider,
   return { issuer, close };
 }
 
-async function listen(port: number): Promise<Server> {
+export async function listen(port: number): Promise<Server> {
   const { createServer } = await import('node:http');
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));

@@ -1,17 +1,22 @@
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { cs } from './cs';
-import { en } from './en';
 
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** Only the texts of the language that is read are loaded. */
+const TEXTS: Readonly<Record<Language, () => Promise<object>>> = {
+  en: async () => (await import('./en')).en,
+  cs: async () => (await import('./cs')).cs,
+};
+
 /** Texts in the language that the document was given before the first paint. */
-export function startI18n(): void {
-  void i18next.use(initReactI18next).init({
-    resources: { en: { translation: en }, cs: { translation: cs } },
-    lng: document.documentElement.lang,
-    fallbackLng: 'en',
+export async function startI18n(): Promise<void> {
+  const language = LANGUAGES.find((one) => one === document.documentElement.lang) ?? 'en';
+  await i18next.use(initReactI18next).init({
+    resources: { [language]: { translation: await TEXTS[language]() } },
+    lng: language,
+    fallbackLng: false,
     initAsync: false,
     interpolation: { escapeValue: false },
     returnNull: false,
@@ -20,6 +25,7 @@ export function startI18n(): void {
 
 /** Changes the language now and for the next visits. */
 export async function changeLanguage(language: Language): Promise<void> {
+  i18next.addResourceBundle(language, 'translation', await TEXTS[language]());
   localStorage.setItem('svc:language', language);
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);

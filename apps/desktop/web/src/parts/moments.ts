@@ -11,6 +11,7 @@ export function useMoments() {
   const dayOfYear = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' });
   const whole = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' });
   const weekday = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
+  const weekdayOfYear = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
   const span = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'short' });
   const hours = new Intl.NumberFormat(language, { style: 'unit', unit: 'hour', unitDisplay: 'short' });
   const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'short' });
@@ -26,11 +27,18 @@ export function useMoments() {
       if (ago === 1) return t('time.yesterday');
       return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
     },
-    /** Heading of a day; null for today. */
+    /** The day, past or to come, with its year when it is another. */
+    day: (at: string, now = new Date()): string => {
+      const date = new Date(at);
+      return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
+    },
+    /** Heading of a day, with its year when it is another; null for today. */
     dayHeading: (at: string, now = new Date()): string | null => {
-      const ago = daysBetween(new Date(at), now);
+      const date = new Date(at);
+      const ago = daysBetween(date, now);
       if (ago <= 0) return null;
-      return ago === 1 ? capital(t('time.yesterday')) : capital(weekday.format(new Date(at)));
+      if (ago === 1) return capital(t('time.yesterday'));
+      return capital((date.getFullYear() === now.getFullYear() ? weekday : weekdayOfYear).format(date));
     },
     /** How long ago, in one unit. */
     since: (at: string, now = new Date()): string => {

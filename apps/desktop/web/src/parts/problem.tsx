@@ -1,19 +1,17 @@
 import { Refusal, Unreachable } from '@workspace-graph/client';
+import { CircleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { ChangedMeanwhile } from '../api/change';
 
 /** What the server said, and a way out. */
 export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { t } = useTranslation();
-  const [message, code, id] =
-    error instanceof Refusal
-      ? [error.message, error.body.code, error.body.request_id]
-      : [error instanceof Unreachable ? t('problem.offline') : String(error), null, null];
   return (
     <div className="problem" role="alert">
-      <b>{message}</b>
-      {code !== null && (
+      <b>{useMessage(error)}</b>
+      {error instanceof Refusal && (
         <span className="row t3 f12">
-          <code>{code}</code> {t('problem.request', { id })}
+          <code>{error.code}</code> {t('problem.request', { id: error.body.request_id })}
         </span>
       )}
       {onRetry && (
@@ -23,4 +21,31 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
       )}
     </div>
   );
+}
+
+/** What a change was refused with, where it was made. */
+export function Refused({ error }: { readonly error: unknown }) {
+  const message = useMessage(error);
+  if (!error) return null;
+  return (
+    <p className="refused" role="alert">
+      <CircleAlert className="i s14" aria-hidden="true" />
+      <span>
+        {message}
+        {error instanceof Refusal && <code>{error.code}</code>}
+      </span>
+    </p>
+  );
+}
+
+/** What an error says, where a text stands. */
+export function Message({ error }: { readonly error: unknown }) {
+  return useMessage(error);
+}
+
+function useMessage(error: unknown): string {
+  const { t } = useTranslation();
+  if (error instanceof Unreachable) return t('problem.offline');
+  if (error instanceof ChangedMeanwhile) return t('problem.meanwhile');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,11 @@ const SHAPES: Readonly<Record<NodeType, React.ReactNode>> = {
   principle: <path d="M7 1.4 13.3 12.4H.7z" />,
 };
 
+/** The shape of a type, 14 by 14. */
+export function TypeShape({ type }: { readonly type: NodeType }) {
+  return SHAPES[type];
+}
+
 /** The shape and colour of a node's type. `label`: its name, where no text beside it says so. */
 export function TypeGlyph({ type, label }: { readonly type: NodeType; readonly label?: string }) {
   return (

@@ -1,4 +1,7 @@
+import { Search } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useDoors } from './doors';
 
 interface HeadProps {
   readonly title: string;
@@ -8,11 +11,18 @@ interface HeadProps {
   readonly children?: ReactNode;
 }
 
-/** The head of a view, which also names the document. */
-export function Head({ title, state, children }: HeadProps) {
+/** Names the document by the view that is looked at. */
+export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Workspace Graph`;
   }, [title]);
+}
+
+/** The head of a view, which also names the document. */
+export function Head({ title, state, children }: HeadProps) {
+  const { t } = useTranslation();
+  const open = useDoors();
+  useTitle(title);
   return (
     <header className="head">
       <h1>{title}</h1>
@@ -20,6 +30,11 @@ export function Head({ title, state, children }: HeadProps) {
         {state}
       </span>
       <span className="grow" />
+      <button type="button" className="jump" onClick={() => open('palette')}>
+        <Search className="i s14" aria-hidden="true" />
+        <span className="cut">{t('palette.hint')}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
       {children}
     </header>
   );

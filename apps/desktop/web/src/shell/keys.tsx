@@ -12,6 +12,24 @@ export const GO_TO: Readonly<Record<string, View>> = {
   s: 'sync',
   n: 'settings',
 };
+/** The other keys of the page, for the help. */
+const OTHERS = [
+  ['palette', 'Ctrl K'],
+  ['refresh', 'R'],
+  ['list', 'L'],
+  ['search', '/'],
+  ['walk', '← ↑ → ↓'],
+  ['zoom', '−', '+', '0', 'F'],
+  ['move_duty', 'Alt ↑ ↓'],
+  ['save', 'Ctrl Enter'],
+  ['rename', 'F2'],
+  ['undo', 'Ctrl Z'],
+  ['leave', 'Esc'],
+  ['help', '?'],
+] as const;
+const TYPED_INTO = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]';
+/** What stands over the page keeps its keys to itself. */
+const OVER_THE_PAGE = '[role=menu], [role=dialog], [role=alertdialog]';
 const SECOND_KEY_MS = 1_500;
 
 /** Notes `G`, and tells the view that the letter after it stands for. */
@@ -41,12 +59,26 @@ export function useShellKeys(onHelp: () => void): void {
   }, [navigate, onHelp]);
 }
 
-/** Whether a key is for the page: alone, not taken by anything else, and not typed into a field. */
-export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+/** What each of these keys does while its view is open. */
+export function useViewKeys(actions: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const action = isPlain(event) ? latest.current[event.key] : undefined;
+      if (!action) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** Whether a key is for the page: alone, not taken by anything else, and neither typed into a field nor over the page. */
+function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return false;
-  return !(
-    target instanceof HTMLElement && target.closest('input:not([type=radio]), textarea, select, [contenteditable]')
-  );
+  return !(target instanceof HTMLElement && target.closest(`${TYPED_INTO}, ${OVER_THE_PAGE}`));
 }
 
 export function KeysDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
@@ -67,10 +99,16 @@ export function KeysDialog({ opened, onClose }: { readonly opened: boolean; read
             </span>
           </Fragment>
         ))}
-        <span>{t('keys.refresh')}</span>
-        <kbd>R</kbd>
-        <span>{t('keys.help')}</span>
-        <kbd>?</kbd>
+        {OTHERS.map(([name, ...keys]) => (
+          <Fragment key={name}>
+            <span>{t(`keys.${name}`)}</span>
+            <span>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </span>
+          </Fragment>
+        ))}
       </div>
     </Modal>
   );

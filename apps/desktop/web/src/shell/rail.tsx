@@ -8,7 +8,7 @@ import { initialsOf } from '../parts/avatar';
 export const VIEWS = ['overview', 'graph', 'workspace', 'sync', 'settings'] as const;
 export type View = (typeof VIEWS)[number];
 
-const ICONS: Readonly<Record<View, LucideIcon>> = {
+export const ICONS: Readonly<Record<View, LucideIcon>> = {
   overview: LayoutDashboard,
   graph: Waypoints,
   workspace: SquareTerminal,
@@ -54,6 +54,11 @@ export function Rail({ me, onSignOut, onKeys }: RailProps) {
             <br />
             {t(`shell.reach.${me.scope}`)}
           </Menu.Label>
+          {me.scope === 'manage' && (
+            <Menu.Item component={Link} to="/transfer">
+              {t('transfer.title')}
+            </Menu.Item>
+          )}
           <Menu.Item onClick={onKeys} rightSection={<kbd>?</kbd>}>
             {t('shell.keys')}
           </Menu.Item>

@@ -1,12 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { whoami } from '@workspace-graph/contracts';
-import { useCallback, useState } from 'react';
+import { CloudOff } from 'lucide-react';
+import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client, isSignedOut, queries } from '../api/client';
+import { live, useConnection } from '../api/live';
 import { signOut, useHasSignedIn } from '../api/sign-in';
 import { Problem } from '../parts/problem';
+import { Toasts } from '../parts/toasts';
+import { OpenFile } from '../reader/open-file';
 import { SignIn } from '../sign-in/sign-in';
+import { WithDoors } from './doors';
 import { KeysDialog, useShellKeys } from './keys';
 import { Rail } from './rail';
 
@@ -24,8 +29,11 @@ export function Shell() {
   });
   const again = useCallback(() => void queries.resetQueries(), []);
 
+  const isIn = hasSignedIn && me.data !== undefined && !isSignedOut(me.error);
+  useEffect(() => (isIn ? live.start() : undefined), [isIn]);
+
   if (!hasSignedIn || isSignedOut(me.error)) return <SignIn onSignedIn={again} />;
-  if (me.error) return <Problem error={me.error} onRetry={again} />;
+  if (me.error && !me.data) return <Problem error={me.error} onRetry={again} />;
   if (!me.data) return null;
   return (
     <>
@@ -34,9 +42,30 @@ export function Shell() {
       </a>
       <div className="app">
         <Rail me={me.data} onKeys={showKeys} onSignOut={() => void signOut().then(again, again)} />
-        <Outlet />
+        <WithDoors onKeys={showKeys}>
+          <Outlet />
+          <OpenFile />
+        </WithDoors>
       </div>
+      <Toasts />
+      <Lost />
       <KeysDialog opened={hasKeys} onClose={() => setKeys(false)} />
     </>
+  );
+}
+
+/** Says so while the page does not hear of changes. */
+function Lost() {
+  const { t } = useTranslation();
+  const connection = useConnection();
+  return (
+    <div role="status">
+      {connection === 'lost' && (
+        <div className="banner wait lost">
+          <CloudOff className="i" aria-hidden="true" />
+          <span>{t('connection.lost')}</span>
+        </div>
+      )}
+    </div>
   );
 }

@@ -1,81 +1,136 @@
 import { Refusal, Unreachable } from '@workspace-graph/client';
+import { LogIn } from 'lucide-react';
 import { createContext, type SubmitEvent, use, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { signIn } from '../api/sign-in';
+import { isLocalWorkspace, pageFacts } from '../api/page-facts';
+import { ProviderRefusal, signIn, signInAtProvider } from '../api/sign-in';
 import { WithCommands } from '../parts/commands';
 
 interface SignInProps {
   readonly onSignedIn: () => void;
 }
 
-/** Why the link of the address did not sign in; null where none was tried. */
-export const LinkRefusal = createContext<unknown>(null);
+/** Why what the address says did not sign in; null where it says nothing. */
+export const ArrivalRefusal = createContext<unknown>(null);
 
-/** The door: a link that was no good is told, and a token can be pasted. */
+const { provider } = pageFacts;
+
+/** The door: at the identity provider, where there is one, or with a token; what was no good is told. */
 export function SignIn({ onSignedIn }: SignInProps) {
   const { t } = useTranslation();
   const id = useId();
-  const [error, setError] = useState(use(LinkRefusal));
+  const [error, setError] = useState(use(ArrivalRefusal));
+  const [isOfToken, setOfToken] = useState(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     document.title = `${t('sign_in.title')} · Workspace Graph`;
   }, [t]);
 
-  const submit = async (event: SubmitEvent<HTMLFormElement>): Promise<void> => {
-    event.preventDefault();
-    const token = String(new FormData(event.currentTarget).get('token') ?? '').trim();
-    if (token === '') return setError(t('sign_in.no_token'));
+  const attempt = async (signingIn: () => Promise<void>): Promise<void> => {
     setBusy(true);
     try {
-      await signIn({ token });
-      onSignedIn();
+      await signingIn();
     } catch (reason) {
       setError(reason);
     } finally {
       setBusy(false);
     }
   };
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const token = String(new FormData(event.currentTarget).get('token') ?? '').trim();
+    setOfToken(true);
+    if (token === '') return setError(t('sign_in.no_token'));
+    void attempt(async () => {
+      await signIn({ token });
+      onSignedIn();
+    });
+  };
+  // The provider would let the same person in again without a question.
+  const asOther = error instanceof ProviderRefusal && error.reason === 'no_access';
 
-  const message = messageOf(error, t('problem.offline'));
+  const goToProvider = (): void => {
+    setOfToken(false);
+    void attempt(() => signInAtProvider({ asOther }));
+  };
+
+  const hasFailed = error !== null;
+  const isBad = hasFailed && isOfToken;
   return (
     <main className="door" id="content">
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <form onSubmit={submit} noValidate>
         <h1>{t('sign_in.title')}</h1>
-        <p>
-          <WithCommands text="sign_in.how" values={{ command: 'svc open' }} />
-        </p>
-        {message !== null && (
-          <div className="alert" role="alert" id={`${id}-error`}>
-            {message}
-          </div>
+        {provider === null && (
+          <p>
+            {isLocalWorkspace ? (
+              <WithCommands text="sign_in.how" values={{ command: 'svc open' }} />
+            ) : (
+              t('sign_in.how_token')
+            )}
+          </p>
+        )}
+        {hasFailed && <Failure error={error} id={`${id}-error`} />}
+        {provider !== null && (
+          <>
+            <button
+              type="button"
+              className="btn primary lg at-provider"
+              aria-disabled={isBusy || undefined}
+              onClick={goToProvider}
+            >
+              <LogIn className="i" aria-hidden="true" />
+              <span>{t('sign_in.with_provider', { provider })}</span>
+            </button>
+            <p className="or-else">{t('sign_in.or')}</p>
+          </>
         )}
         <div className="field">
           <label htmlFor={id}>{t('sign_in.token')}</label>
           <input
             id={id}
-            className={`input mono${message === null ? '' : ' bad'}`}
+            className={`input mono${isBad ? ' bad' : ''}`}
             name="token"
             type="password"
             autoComplete="off"
             spellCheck={false}
-            aria-invalid={message !== null}
-            aria-describedby={`${id}-help${message === null ? '' : ` ${id}-error`}`}
+            aria-invalid={isBad}
+            aria-describedby={`${id}-help${isBad ? ` ${id}-error` : ''}`}
           />
           <span className="help" id={`${id}-help`}>
             <WithCommands text="sign_in.token_help" values={{ command: 'svc token create' }} />
           </span>
         </div>
-        <button type="submit" className="btn primary lg" aria-disabled={isBusy || undefined}>
-          {t('sign_in.submit')}
+        <button
+          type="submit"
+          className={`btn lg${provider === null ? ' primary' : ''}`}
+          aria-disabled={isBusy || undefined}
+        >
+          {t(provider === null ? 'sign_in.submit' : 'sign_in.submit_token')}
         </button>
       </form>
     </main>
   );
 }
 
-/** What is wrong, in words; null where nothing is. */
-function messageOf(error: unknown, offline: string): string | null {
-  if (error === null || typeof error === 'string') return error;
+function Failure({ error, id }: { readonly error: unknown; readonly id: string }) {
+  const { t } = useTranslation();
+  if (!(error instanceof ProviderRefusal))
+    return (
+      <div className="alert" role="alert" id={id}>
+        {messageOf(error, t('problem.offline'))}
+      </div>
+    );
+  return (
+    <div className="alert" role="alert" id={id}>
+      {t(`sign_in.refused.${error.reason}`)}
+      <small className="request">{t('problem.request', { id: error.requestId })}</small>
+    </div>
+  );
+}
+
+/** What is wrong, in words. */
+function messageOf(error: unknown, offline: string): string {
+  if (typeof error === 'string') return error;
   if (error instanceof Unreachable) return offline;
   return error instanceof Refusal ? error.message : String(error);
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Finding } from '@workspace-graph/contracts';
 import { embeddedBinariesProblem, lookAtEmbeddedDatabase } from '@workspace-graph/database/embedded';
 import type { Config } from '@workspace-graph/platform/config';
 import { tryDatabase } from '../../workspace/workspace-database.js';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import type { FoundWorkspace } from '../../workspace/workspace-state.js';
 import { CliError } from '../cli-error.js';
-import type { Finding } from './finding.js';
 
 const CONNECT_MS = 3_000;
 const check = 'database';

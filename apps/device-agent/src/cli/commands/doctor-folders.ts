@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LIMITS, listMirrors, type Mirror } from '@workspace-graph/contracts';
+import { type Finding, LIMITS, listMirrors, type Mirror } from '@workspace-graph/contracts';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
 import { counted } from '../text.js';
 import type { WorkspaceClient } from '../workspace-client.js';
-import type { Finding } from './finding.js';
 
 const WATCH_LIMIT = '/proc/sys/fs/inotify/max_user_watches';
 /** Other programs of this user watch folders too. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
+import type { Finding } from '@workspace-graph/contracts';
 import { findLeftovers } from '../../workspace/leftovers.js';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
-import type { Finding } from './finding.js';
 
 /** Names what a backup or a restore left that was cut off; one that is under way has the same. */
 export async function checkLeftovers(paths: WorkspacePaths): Promise<Finding> {

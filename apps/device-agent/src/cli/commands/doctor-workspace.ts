@@ -1,4 +1,4 @@
-import { whoami } from '@workspace-graph/contracts';
+import { type Finding, whoami } from '@workspace-graph/contracts';
 import { type Config, loadConfig } from '@workspace-graph/platform/config';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import type { FoundWorkspace } from '../../workspace/workspace-state.js';
@@ -6,7 +6,6 @@ import { CliError } from '../cli-error.js';
 import { processOf, troubleOf } from '../unusable-workspace.js';
 import { connect, connectLocal, type WorkspaceClient } from '../workspace-client.js';
 import { checkFolders } from './doctor-folders.js';
-import type { Finding } from './finding.js';
 
 /** Checks the workspace that SVC_URL names; none when it names none. */
 export async function checkRemote(): Promise<Finding[]> {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import type { Finding } from '@workspace-graph/contracts';
 import { type Config, ConfigError, loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { checkUsable, freeBytes, nearestFolder } from '../../workspace/workspace-folders.js';
@@ -13,7 +14,6 @@ import { checkDatabase } from './doctor-database.js';
 import { checkStores } from './doctor-folders.js';
 import { checkLeftovers } from './doctor-leftovers.js';
 import { checkRemote, checkWorkspace } from './doctor-workspace.js';
-import type { Finding } from './finding.js';
 
 const NEEDED_NODE = 24;
 const GROUP_AND_OTHERS = 0o077;

@@ -1,10 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { completeRotation, type OutputOf, rotateToken } from '@workspace-graph/contracts';
-import { EmbeddedDatabaseError, keepOwner, type Ownership, takeOwnership } from '@workspace-graph/database/embedded';
 import { loadConfig } from '@workspace-graph/platform/config';
-import { replaceText } from '@workspace-graph/platform/disk';
 import type { Command } from 'commander';
+import { lockRotation, storeToken } from '../../workspace/token-file.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
 import type { Output } from '../output.js';
@@ -52,8 +50,7 @@ async function rotateKept(out: Output, paths: WorkspacePaths): Promise<void> {
   try {
     const client = await connect();
     const made = await client.call(rotateToken, {});
-    await replaceText(paths.token, `${made.secret}\n`);
-    keepOwner(paths.own, paths.token);
+    await storeToken(paths, made.secret);
     await complete(client.url, made);
     out.result({ token: made.token, file: paths.token }, [
       `The workspace has a new credential in ${paths.token}; the old one has ended.`,
@@ -78,20 +75,5 @@ async function complete(url: string, { secret }: Rotated): Promise<void> {
         hint: 'Both are valid. Run `svc token rotate` again with the new one: it ends the old one first.',
       },
     );
-  }
-}
-
-/** Of two at once the second would store what the first has ended. */
-function lockRotation(paths: WorkspacePaths): Ownership {
-  try {
-    mkdirSync(paths.rotation, { recursive: true, mode: 0o700 });
-    keepOwner(paths.own, paths.rotation);
-    return takeOwnership(paths.rotation);
-  } catch (error) {
-    if (!(error instanceof EmbeddedDatabaseError && error.code === 'IN_USE')) throw error;
-    throw new CliError('ROTATION_UNDER_WAY', 'Another `svc token rotate` is running on this workspace.', {
-      cause: error,
-      hint: 'Wait until it has ended; nothing was changed.',
-    });
   }
 }

@@ -1,15 +1,17 @@
-import { AGENT_TOKEN_VARIABLE, type ClientConfigFile } from '@workspace-graph/contracts';
-import type { z } from 'zod';
+import {
+  AGENT_CONFIG_PATHS,
+  AGENT_SERVER_NAME,
+  type AgentClient,
+  agentEntry,
+  agentTable,
+} from '@workspace-graph/contracts';
 import { jsonEntry } from './json-entry.js';
 import type { OwnedText } from './owned-text.js';
 import { type Apart, type Table, tomlBlock } from './toml-block.js';
 
-/** Under which agents know us. */
-const NAME = 'workspace-graph';
-
 /** A configuration file of an agent client in the folder of a node. */
 export interface AgentFile {
-  readonly client: Exclude<z.infer<typeof ClientConfigFile>['client'], 'scope'>;
+  readonly client: AgentClient;
   /** Within the folder. */
   readonly path: string;
   /** True: a file that is made where there is none would take the place of the person's own configuration. */
@@ -21,36 +23,21 @@ export interface AgentFile {
 export const AGENT_FILES: readonly AgentFile[] = [
   {
     client: 'claude-code',
-    path: '.mcp.json',
-    entry: (url) =>
-      jsonEntry(
-        { group: 'mcpServers', name: NAME },
-        { type: 'http', url, headers: { Authorization: `Bearer \${${AGENT_TOKEN_VARIABLE}}` } },
-      ),
+    path: AGENT_CONFIG_PATHS['claude-code'],
+    entry: (url) => jsonEntry({ group: 'mcpServers', name: AGENT_SERVER_NAME }, agentEntry(url)),
   },
   {
     client: 'codex',
-    path: '.codex/config.toml',
-    entry: (url) =>
-      tomlBlock(
-        `[mcp_servers.${NAME}]\nurl = ${JSON.stringify(url)}\nbearer_token_env_var = "${AGENT_TOKEN_VARIABLE}"`,
-        codexApart,
-      ),
+    path: AGENT_CONFIG_PATHS.codex,
+    entry: (url) => tomlBlock(agentTable('codex', url), codexApart),
   },
   // A profile, `vibe --agent workspace-graph`, comes on top of the person's own configuration.
-  { client: 'mistral-vibe', path: `.vibe/agents/${NAME}.toml`, entry: vibeEntry },
-  { client: 'mistral-vibe', path: '.vibe/config.toml', joinsOnly: true, entry: vibeEntry },
+  { client: 'mistral-vibe', path: `.vibe/agents/${AGENT_SERVER_NAME}.toml`, entry: vibeEntry },
+  { client: 'mistral-vibe', path: AGENT_CONFIG_PATHS['mistral-vibe'], joinsOnly: true, entry: vibeEntry },
 ];
 
 function vibeEntry(url: string): OwnedText {
-  const lines = [
-    '[[mcp_servers]]',
-    `name = "${NAME}"`,
-    'transport = "streamable-http"',
-    `url = ${JSON.stringify(url)}`,
-    `api_key_env = "${AGENT_TOKEN_VARIABLE}"`,
-  ];
-  return tomlBlock(lines.join('\n'), vibeApart);
+  return tomlBlock(agentTable('mistral-vibe', url), vibeApart);
 }
 
 /** The address that makes a node the home node of a connection. */
@@ -64,7 +51,7 @@ export function homeUrl(mcpUrl: string, nodeId: string): string {
 function codexApart({ mcp_servers: servers, ...others }: Table): Apart {
   if (!isTable(servers))
     return { own: [], others: servers === undefined ? others : { ...others, mcp_servers: servers } };
-  const { [NAME]: own, ...rest } = servers;
+  const { [AGENT_SERVER_NAME]: own, ...rest } = servers;
   return {
     own: own === undefined ? [] : [own],
     others: Object.keys(rest).length === 0 ? others : { ...others, mcp_servers: rest },
@@ -75,7 +62,7 @@ function codexApart({ mcp_servers: servers, ...others }: Table): Apart {
 function vibeApart({ mcp_servers: servers, ...others }: Table): Apart {
   if (!Array.isArray(servers))
     return { own: [], others: servers === undefined ? others : { ...others, mcp_servers: servers } };
-  const isOwn = (server: unknown): boolean => isTable(server) && server['name'] === NAME;
+  const isOwn = (server: unknown): boolean => isTable(server) && server['name'] === AGENT_SERVER_NAME;
   const rest = servers.filter((server) => !isOwn(server));
   return { own: servers.filter(isOwn), others: rest.length === 0 ? others : { ...others, mcp_servers: rest } };
 }

@@ -67,10 +67,19 @@ describe('the overview', () => {
     await graph.call(requestAccess, { node_id: hidden.id, reason: 'Potřebuji' }, graph.reader);
     await graph.call(requestAccess, { node_id: '0190a5f0-0000-7000-8000-00000000dead' }, graph.reader);
     const all = (await graph.call(listAccessRequests, { mine: false, state: 'pending' }, graph.admin)).items;
-    expect((await read(graph.admin)).attention.access_requests).toEqual(all);
+    const node = { id: hidden.id, type: 'project', name: 'Žádaný' };
+    expect((await read(graph.admin)).attention.access_requests).toEqual(all.map((request) => ({ ...request, node })));
     expect(all.map((request) => request.node_id)).toEqual([hidden.id]);
     expect((await read()).attention.access_requests).toEqual([]);
     expect((await read(graph.writer)).attention.access_requests).toEqual([]);
+  });
+
+  it('holds the pending requests of the caller, the same for hidden nodes and such as never were', async () => {
+    const { items } = await graph.call(listAccessRequests, { state: 'pending' }, graph.reader);
+    expect(items).toHaveLength(2);
+    expect((await read()).attention.own_access_requests).toEqual(items);
+    expect((await read(graph.writer)).attention.own_access_requests).toEqual([]);
+    expect((await read(graph.admin)).attention.own_access_requests).toEqual([]);
   });
 
   it('lists recent events of visible nodes, newest first, at most thirty [graph.overview.recent-events] [events.hidden-with-node]', async () => {

@@ -42,8 +42,9 @@ export const OVERVIEW = statement(
   ${attention('project', 'project', `n.health IN ('at_risk', 'off_track') AND n.status = 'active'`, 'coalesce(n.health_at, n.updated_at)')},
   request AS MATERIALIZED (
     SELECT r.item, row_number() OVER (ORDER BY r.id DESC) AS place FROM (
-      SELECT r.id, ${REQUEST} AS item FROM ${FROM_REQUEST}
-      WHERE $2::boolean AND r.state = 'pending' AND EXISTS (SELECT FROM graph.node n WHERE n.id = r.node_id)
+      SELECT r.id, ${REQUEST}::jsonb || jsonb_build_object('node', ${nodeRef('n')}) AS item
+      FROM ${FROM_REQUEST} JOIN graph.node n ON n.id = r.node_id
+      WHERE $2::boolean AND r.state = 'pending'
       ORDER BY r.id DESC LIMIT ${LISTED + 1}) r
   ),
   -- Both ends of a move must be visible: its paths tell of both.
@@ -60,6 +61,8 @@ export const OVERVIEW = statement(
   SELECT json_build_object(
     'attention', json_build_object(
       'processes', ${listed('process')}, 'areas', ${listed('area')}, 'projects', ${listed('project')}, 'access_requests', ${listed('request')},
+      'own_access_requests', (
+        SELECT coalesce(json_agg(${REQUEST} ORDER BY r.id DESC), '[]') FROM ${FROM_REQUEST} WHERE r.user_id = $1::uuid AND r.state = 'pending'),
       'stuck_operations', ${listed('stuck')},
       'complete', ${ATTENTION.map(isShort).join(' AND ')}),
     'recent_activity', (

@@ -20,7 +20,8 @@ beforeEach(async () => {
   const url = graph.database.pool.options.connectionString ?? '';
   instances = [new Database({ url }), new Database({ url })];
   holder = await graph.database.pool.connect();
-  await holder.query('BEGIN; SELECT graph.lock_access()');
+  // However long a busy machine lets it wait.
+  await holder.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT graph.lock_access()');
 });
 afterEach(async () => {
   holder.release(true);

@@ -22,6 +22,20 @@ export const SIDECAR_TOKEN = statement(
   WHERE t.secret_sha256 = $1::bytea AND t.revoked_at IS NULL AND t.expires_at > now() + interval '30 days'`,
 );
 
+/** The token with the hash $1, when it is the workspace's own and works. */
+export const WORKSPACE_TOKEN = statement(
+  'bootstrap.workspace_token',
+  `
+  SELECT id, user_id FROM identity.token
+  WHERE secret_sha256 = $1::bytea AND origin = 'workspace' AND revoked_at IS NULL AND expires_at > now()`,
+);
+
+/** Whether the token $1 is the token $2, or was made with it directly. */
+export const IS_NEXT_TO = statement(
+  'bootstrap.is_next_to',
+  `SELECT FROM identity.token t WHERE t.id = $1::uuid AND $2::uuid IN (t.id, t.made_by)`,
+);
+
 /** The workspace's own tokens that were not ended, successors before the one in use, so that what those made is kept too. */
 export const SIDECAR_TOKENS = statement(
   'bootstrap.sidecar_tokens',

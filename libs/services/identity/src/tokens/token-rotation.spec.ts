@@ -71,6 +71,7 @@ describe('the workspace’s own token', () => {
     await harness.call(completeRotation, {}, successor);
     await refusedSecret(secret);
     const { items } = await harness.call(listTokens, {}, successor);
+    expect(items.map((token) => token.revocable)).toEqual([false, true, true]);
     expect(items.map((token) => [token.id, token.made_by])).toEqual([
       [next.token.id, null],
       [guest.token.id, next.token.id],

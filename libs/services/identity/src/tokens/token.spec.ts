@@ -46,6 +46,7 @@ describe('creating a token', () => {
         user: { id: bo.user_id, name: 'Bo' },
         last_used_at: null,
         revoked_at: null,
+        revocable: true,
       });
       expect((await make(bo, 'write', { kind })).secret).not.toBe(first.secret);
     },

@@ -5,11 +5,15 @@ import { z } from 'zod';
 /** Sort key of a list of tokens: the id. */
 export const TOKEN_CURSOR = cursorOf<[string]>('list_tokens', z.tuple([Id]));
 
+/** Whether a token is the one that the workspace itself lives by. */
+const KEEPS_WORKSPACE = `t.origin = 'workspace' AND t.replaces IS NULL AND t.revoked_at IS NULL`;
+
 const tokenJson = (madeBy: string): string => `json_build_object(
   'id', t.id, 'kind', t.kind, 'label', t.label, 'scope', t.scope,
   'user', json_build_object('id', u.id, 'name', u.name),
   'created_at', graph.iso(t.created_at), 'expires_at', graph.iso(t.expires_at),
-  'last_used_at', graph.iso(t.last_used_at), 'revoked_at', graph.iso(t.revoked_at), 'made_by', ${madeBy})`;
+  'last_used_at', graph.iso(t.last_used_at), 'revoked_at', graph.iso(t.revoked_at),
+  'revocable', NOT (${KEEPS_WORKSPACE}), 'made_by', ${madeBy})`;
 
 const FROM_TOKEN = `identity.token t JOIN identity."user" u ON u.id = t.user_id`;
 
@@ -53,7 +57,7 @@ export const TOKEN_PAGE = statement(
 export const TOKEN_TO_END = statement(
   'token.to_end',
   `
-  SELECT t.origin = 'workspace' AND t.replaces IS NULL AND t.revoked_at IS NULL AS keeps_workspace
+  SELECT ${KEEPS_WORKSPACE} AS keeps_workspace
   FROM identity.token t WHERE t.id = $3::uuid AND ${inReach('t.id', 't.user_id')} FOR UPDATE OF t`,
 );
 

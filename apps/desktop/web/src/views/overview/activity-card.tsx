@@ -1,21 +1,11 @@
-import type { EventKind } from '@workspace-graph/contracts';
-import { Flag, Lightbulb, Link2, type LucideIcon, OctagonPause, PenLine, Scale, StickyNote } from 'lucide-react';
+import { PenLine } from 'lucide-react';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
+import { EVENT_ICONS } from '../../parts/event-icons';
 import { useMoments } from '../../parts/moments';
+import { NodeLink } from '../../parts/node-link';
 import { Card, Line } from './card';
-import { NodeLink } from './node-link';
 import type { OverviewData } from './overview-data';
-
-const ICONS: Readonly<Record<EventKind, LucideIcon>> = {
-  decision: Scale,
-  discovery: Lightbulb,
-  blocker: OctagonPause,
-  reference: Link2,
-  milestone: Flag,
-  note: StickyNote,
-  change: PenLine,
-};
 
 type Activity = OverviewData['recent_activity'][number];
 
@@ -42,7 +32,7 @@ export function ActivityCard({ activity }: { readonly activity: OverviewData['re
 function ActivityLine({ item: { at, node, event, session_write } }: { readonly item: Activity }) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const Icon = event ? ICONS[event.kind] : PenLine;
+  const Icon = event ? EVENT_ICONS[event.kind] : PenLine;
   const who = event?.logged_by ?? session_write?.session.name ?? t('overview.system');
   const [line = ''] = event?.content.split('\n', 1) ?? [];
   return (

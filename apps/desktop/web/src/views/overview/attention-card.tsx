@@ -1,9 +1,10 @@
-import { CloudAlert, KeyRound, type LucideIcon, OctagonX, TrendingDown, TriangleAlert } from 'lucide-react';
+import { CloudAlert, type LucideIcon, OctagonX, TrendingDown, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMoments } from '../../parts/moments';
+import { NodeLink } from '../../parts/node-link';
 import { Card, Line } from './card';
-import { NodeLink } from './node-link';
 import type { OverviewData } from './overview-data';
+import { OwnRequestLine, RequestLine } from './request-lines';
 
 type Attention = OverviewData['attention'];
 type NodeInTrouble = Attention['processes'][number];
@@ -21,28 +22,16 @@ const LOOKS: Readonly<Record<Trouble, { readonly Icon: LucideIcon; readonly colo
 export function AttentionCard({ attention }: Pick<OverviewData, 'attention'>) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const { processes, areas, projects, access_requests, stuck_operations, complete } = attention;
+  const { processes, areas, projects, access_requests, own_access_requests, stuck_operations, complete } = attention;
+  const asked = new Set(access_requests.map(({ id }) => id));
   const rows = [
     ...processes.map((item) => <TroubleLine key={item.node.id} item={item} trouble={troubleOf(item)} />),
     ...areas.map((item) => <TroubleLine key={item.node.id} item={item} trouble="needs_attention" />),
     ...projects.map((item) => <TroubleLine key={item.node.id} item={item} trouble={troubleOf(item)} />),
-    ...access_requests.map(({ id, requested_by, access, reason, requested_at }) => (
-      <Line
-        key={id}
-        lead={<KeyRound className="i" style={{ color: 'var(--svc-flow-mark)' }} aria-hidden="true" />}
-        top={
-          <span className="cut">
-            {t('overview.asks_access', { name: requested_by.name, access: t(`access.${access}`) })}
-          </span>
-        }
-        bottom={
-          <span className="cut" title={reason}>
-            {reason}
-          </span>
-        }
-        end={<time dateTime={requested_at}>{moments.short(requested_at)}</time>}
-      />
-    )),
+    ...access_requests.map((request) => <RequestLine key={request.id} request={request} />),
+    ...own_access_requests
+      .filter(({ id }) => !asked.has(id))
+      .map((request) => <OwnRequestLine key={request.id} request={request} />),
     ...stuck_operations.map(({ id, kind, node, path, message, since }) => (
       <Line
         key={id}

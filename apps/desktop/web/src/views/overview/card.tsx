@@ -58,10 +58,12 @@ interface LineProps {
   readonly top: ReactNode;
   readonly bottom?: ReactNode;
   readonly end?: ReactNode;
+  /** What is asked or answered under the row. */
+  readonly below?: ReactNode;
 }
 
 /** One row of a card. */
-export function Line({ lead, top, bottom, end }: LineProps) {
+export function Line({ lead, top, bottom, end, below }: LineProps) {
   return (
     <li className={bottom === undefined ? 'or one' : 'or'}>
       <span className="lead">{lead}</span>
@@ -70,6 +72,7 @@ export function Line({ lead, top, bottom, end }: LineProps) {
         {bottom !== undefined && <div className="bot">{bottom}</div>}
       </div>
       <div className="end">{end}</div>
+      {below && <div className="below">{below}</div>}
     </li>
   );
 }

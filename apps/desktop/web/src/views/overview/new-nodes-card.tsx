@@ -1,10 +1,9 @@
 import { useTranslation } from 'react-i18next';
 import { Avatar } from '../../parts/avatar';
-import { WithCommands } from '../../parts/commands';
 import { useMoments } from '../../parts/moments';
+import { NodeLink } from '../../parts/node-link';
 import { TypeGlyph } from '../../parts/type-glyph';
 import { Card, Line } from './card';
-import { NodeLink } from './node-link';
 import type { OverviewData } from './overview-data';
 
 /** The youngest nodes, and who made them. */
@@ -12,12 +11,7 @@ export function NewNodesCard({ nodes }: { readonly nodes: OverviewData['new_node
   const { t } = useTranslation();
   const moments = useMoments();
   return (
-    <Card
-      title={t('overview.new_nodes')}
-      place="o4"
-      count={nodes.length}
-      empty={<WithCommands text="overview.no_nodes" values={{ demo: 'svc demo', import: 'svc import' }} />}
-    >
+    <Card title={t('overview.new_nodes')} place="o4" count={nodes.length} empty={t('overview.no_nodes')}>
       {nodes.map((node) => {
         const who = node.created_by ?? t('overview.system');
         return (

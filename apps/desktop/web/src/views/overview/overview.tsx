@@ -1,39 +1,40 @@
 import { useQuery } from '@tanstack/react-query';
-import { getOverview } from '@workspace-graph/contracts';
 import { RefreshCw } from 'lucide-react';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { client, isSignedOut, queries } from '../../api/client';
+import { isSignedOut, queries } from '../../api/client';
+import { useMe } from '../../node/node-query';
 import { useMoments } from '../../parts/moments';
 import { Problem } from '../../parts/problem';
 import { Head } from '../../shell/head';
-import { isPlain } from '../../shell/keys';
+import { useViewKeys } from '../../shell/keys';
 import { ActivityCard } from './activity-card';
 import { AttentionCard } from './attention-card';
 import { Waiting } from './card';
 import { NewNodesCard } from './new-nodes-card';
-import type { OverviewData } from './overview-data';
+import { type OverviewData, overviewQuery } from './overview-data';
 import { SessionsCard } from './sessions-card';
+
+const FirstRun = lazy(() => import('../../start/first-run'));
 
 /** What is owed, what goes wrong, what changed: asked for once, and again only when somebody says so. */
 export function Overview() {
   const { t } = useTranslation();
   const moments = useMoments();
-  const { data, error, dataUpdatedAt, isFetching, refetch } = useQuery({
-    queryKey: ['overview'],
-    queryFn: ({ signal }) => client.call(getOverview, {}, { signal }),
-  });
+  const { data, error, dataUpdatedAt, isFetching, refetch } = useQuery(overviewQuery);
+  const me = useMe();
   useEffect(() => {
     if (isSignedOut(error)) void queries.resetQueries();
   }, [error]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key === 'r' && isPlain(event)) void refetch();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [refetch]);
+  useViewKeys({ r: () => void refetch() });
 
+  // Whoever manages sees every node: none is none at all.
+  if (!error && data?.new_nodes.length === 0 && me.scope === 'manage')
+    return (
+      <Suspense fallback={<main className="view" id="content" />}>
+        <FirstRun isEmpty />
+      </Suspense>
+    );
   const asOf = dataUpdatedAt > 0 ? t('overview.as_of', { time: moments.time(new Date(dataUpdatedAt)) }) : undefined;
   return (
     <main className="view" id="content">
@@ -69,7 +70,7 @@ function Board({ data }: { readonly data: OverviewData | undefined }) {
   return (
     <div className="board">
       <div>
-        <SessionsCard sessions={data.sessions} review={data.review} />
+        <SessionsCard sessions={data.sessions} review={data.review} questions={data.questions} />
         <ActivityCard activity={data.recent_activity} />
       </div>
       <div>

@@ -2,29 +2,27 @@ import { Link } from '@tanstack/react-router';
 import { CircleHelp, Pause, SearchCheck, SquareTerminal } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMoments } from '../../parts/moments';
+import { NodeLink } from '../../parts/node-link';
+import { QuestionPanel } from '../../parts/question-panel';
 import { TypeGlyph } from '../../parts/type-glyph';
 import { Card, Line } from './card';
-import { NodeLink } from './node-link';
-import type { OverviewData } from './overview-data';
+import { type OverviewData, takeSession } from './overview-data';
+import { ReviewLine } from './review-line';
 
 type Item = OverviewData['sessions']['items'][number];
 
 /** Open sessions as they come: one's own with a question, running, suspended; then those of others. */
-export function SessionsCard({ sessions, review }: Pick<OverviewData, 'sessions' | 'review'>) {
+export function SessionsCard({ sessions, review, questions }: Pick<OverviewData, 'sessions' | 'review' | 'questions'>) {
   const { t } = useTranslation();
   const [own, others] = [sessions.items.filter(({ is_own }) => is_own), sessions.items.filter(({ is_own }) => !is_own)];
+  const isOwn = (id: string): boolean => own.some((session) => session.id === id);
   const rows = [
-    ...own.map((session) => <SessionLine key={session.id} session={session} />),
+    ...own.map((session) => <SessionLine key={session.id} session={session} questions={questions[session.id]} />),
     ...(others.length === 0 || own.length === 0 ? [] : [<Sub key="others" text={t('overview.others')} />]),
     ...others.map((session) => <SessionLine key={session.id} session={session} />),
     ...(review.items.length === 0 ? [] : [<Sub key="review" text={t('overview.to_review')} isReview />]),
-    ...review.items.map(({ session, node }) => (
-      <Line
-        key={`${session.id} ${node.id}`}
-        lead={<TypeGlyph type={node.type} />}
-        top={<NodeLink node={node} isMain isPlain />}
-        bottom={<span className="cut">{t('overview.reviewed_from', { session: session.name })}</span>}
-      />
+    ...review.items.map((item) => (
+      <ReviewLine key={`${item.session.id} ${item.node.id}`} item={item} isOwn={isOwn(item.session.id)} />
     )),
   ];
   return (
@@ -49,7 +47,13 @@ function Sub({ text, isReview = false }: { readonly text: string; readonly isRev
   );
 }
 
-function SessionLine({ session }: { readonly session: Item }) {
+interface SessionLineProps {
+  readonly session: Item;
+  /** What waits for an answer, oldest first. */
+  readonly questions?: OverviewData['questions'][string] | undefined;
+}
+
+function SessionLine({ session, questions = [] }: SessionLineProps) {
   const { t } = useTranslation();
   const moments = useMoments();
   const { id, name, node, waiting_since, last_activity_at } = session;
@@ -76,6 +80,18 @@ function SessionLine({ session }: { readonly session: Item }) {
             ? t('overview.waiting_since', { time: moments.since(waiting_since) })
             : moments.short(last_activity_at)}
         </time>
+      }
+      below={
+        questions.length > 0 &&
+        questions.map((question) => (
+          <QuestionPanel
+            key={question.request_id}
+            sessionId={id}
+            question={question}
+            nodeId={node?.id ?? null}
+            onAnswered={takeSession}
+          />
+        ))
       }
     />
   );

@@ -1,97 +1,119 @@
-import { useMantineColorScheme } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
-import { type ReactNode, useId } from 'react';
+import { type Query, useIsFetching } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
+import { type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { changeLanguage, LANGUAGES, type Language } from '../../i18n';
-import { WithCommands } from '../../parts/commands';
+import { queries } from '../../api/client';
+import { useMe } from '../../node/node-query';
 import { Head } from '../../shell/head';
+import { SECTIONS, type Section } from './sections';
 
-const THEMES = ['auto', 'light', 'dark'] as const;
+/** What has no answer to show yet. */
+const FIRST = { predicate: ({ state }: Query) => state.data === undefined };
 
-/** What this browser keeps, and how agents connect. */
-export function SettingsView() {
-  const { t, i18n } = useTranslation();
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
-  const clipboard = useClipboard();
-  const mcpUrl = `${location.origin}/mcp`;
+/** One scroll of sections with their names at the left; each states how things are now. */
+export default function SettingsView() {
+  const { t } = useTranslation();
+  const me = useMe();
+  const sections = useMemo(() => SECTIONS.filter(({ isFor }) => isFor?.(me) ?? true), [me]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const current = useCurrent(scroller, sections);
+  useTarget();
   return (
     <main className="view" id="content">
       <Head title={t('view.settings')} />
-      <div className="scroll paper">
-        <div className="sheet-page">
-          <section>
-            <h2>{t('settings.look')}</h2>
-            <Choice
-              label={t('settings.theme')}
-              options={THEMES.map((value) => ({ value, text: t(`settings.themes.${value}`) }))}
-              chosen={colorScheme}
-              onChoose={(value) => setColorScheme(value)}
-            />
-            <Choice
-              label={t('settings.language')}
-              options={LANGUAGES.map((value) => ({ value, text: t(`settings.languages.${value}`) }))}
-              chosen={i18n.language as Language}
-              onChoose={(value) => void changeLanguage(value)}
-            />
-          </section>
-          <section>
-            <h2>{t('settings.agents')}</h2>
-            <p>
-              <WithCommands text="settings.agents_help" values={{ command: 'svc agent env' }} />
-            </p>
-            <Row label={t('settings.mcp_url')}>
-              <span className="row">
-                <code>{mcpUrl}</code>
-                <button type="button" className="btn sm" onClick={() => clipboard.copy(mcpUrl)}>
-                  {clipboard.copied ? t('settings.copied') : t('settings.copy')}
-                </button>
-              </span>
-            </Row>
-          </section>
+      <div className="cols scols">
+        <nav className="col list" aria-label={t('settings.contents')}>
+          {sections.map(({ id, icon: Icon }) => (
+            <a
+              key={id}
+              className={id === current ? 'nr at' : 'nr'}
+              href={`#${id}`}
+              aria-current={id === current || undefined}
+              onClick={() => goTo(id)}
+            >
+              <Icon className="i" aria-hidden="true" />
+              <span className="cut">{t(`settings.${id}.title`)}</span>
+            </a>
+          ))}
+        </nav>
+        <div className="scroll paper" ref={scroller}>
+          <div className="sheet-page">
+            {sections.map((section) => (
+              <Part key={section.id} section={section} />
+            ))}
+          </div>
         </div>
       </div>
     </main>
   );
 }
 
-function Row({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+function Part({ section: { id, Body } }: { readonly section: Section }) {
+  const { t } = useTranslation();
+  const titleId = useId();
   return (
-    <div className="sr">
-      <span>{label}</span>
-      <div>{children}</div>
-    </div>
+    <section id={placeOf(id)} aria-labelledby={titleId} tabIndex={-1}>
+      <h2 id={titleId}>{t(`settings.${id}.title`)}</h2>
+      <p>{t(`settings.${id}.about`)}</p>
+      <Body />
+    </section>
   );
 }
 
-interface ChoiceProps<T extends string> {
-  readonly label: string;
-  readonly options: readonly { readonly value: T; readonly text: string }[];
-  readonly chosen: T;
-  readonly onChoose: (value: T) => void;
+/** Not the name that the address has: the browser and the router would go there before those above have their height. */
+function placeOf(id: string): string {
+  return `section-${id}`;
 }
 
-/** One of a few, in force at once. */
-function Choice<T extends string>({ label, options, chosen, onChoose }: ChoiceProps<T>) {
-  const id = useId();
-  return (
-    <div className="sr">
-      <span id={id}>{label}</span>
-      <div>
-        <span className="seg" role="radiogroup" aria-labelledby={id}>
-          {options.map(({ value, text }) => (
-            <label key={value}>
-              <input
-                className="vh"
-                type="radio"
-                name={id}
-                checked={value === chosen}
-                onChange={() => onChoose(value)}
-              />
-              {text}
-            </label>
-          ))}
-        </span>
-      </div>
-    </div>
-  );
+function goTo(id: string): void {
+  const place = document.getElementById(placeOf(id));
+  place?.scrollIntoView();
+  place?.focus({ preventScroll: true });
+}
+
+/** Goes to the section of the address once those above it have their height. */
+function useTarget(): void {
+  const hash = useRouterState({ select: ({ location }) => location.hash });
+  const isLoading = useIsFetching(FIRST) > 0;
+  const reached = useRef('');
+  useEffect(() => {
+    // What the sections have just begun to ask for is not counted yet when they are first shown.
+    if (isLoading || reached.current === hash || queries.isFetching(FIRST) > 0) return undefined;
+    const go = () => {
+      reached.current = hash;
+      document.getElementById(placeOf(hash))?.scrollIntoView();
+    };
+    // In a frame of its own: what has grown in this one would seem to have moved.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(go);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [hash, isLoading]);
+}
+
+/** The section that is read: that of the address as long as any of it is seen, else the uppermost one. */
+function useCurrent(scroller: RefObject<HTMLDivElement | null>, sections: readonly Section[]): string | undefined {
+  const hash = useRouterState({ select: ({ location }) => location.hash });
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) =>
+        setSeen((former) => {
+          const next = new Set(former);
+          for (const { target, isIntersecting } of entries) {
+            const id = target.id.slice(placeOf('').length);
+            if (isIntersecting) next.add(id);
+            else next.delete(id);
+          }
+          return next;
+        }),
+      { root: scroller.current, rootMargin: '-24px 0px' },
+    );
+    for (const { id } of sections) {
+      const element = document.getElementById(placeOf(id));
+      if (element) observer.observe(element);
+    }
+    return () => observer.disconnect();
+  }, [scroller, sections]);
+  return seen.has(hash) ? hash : sections.find(({ id }) => seen.has(id))?.id;
 }

@@ -1,11 +1,11 @@
-import { RefreshCw, SquareTerminal, Waypoints } from 'lucide-react';
+import { RefreshCw } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { WithCommands } from '../../parts/commands';
 import { Head } from '../../shell/head';
 
-const ICONS = { graph: Waypoints, workspace: SquareTerminal, sync: RefreshCw };
+const ICONS = { sync: RefreshCw };
 /** What does it until then. */
-const COMMANDS = { graph: '/mcp', workspace: 'svc sessions', sync: 'svc status' };
+const COMMANDS = { sync: 'svc status' };
 
 /** The place of a view that is not there yet: what it will do, and what does it until then. */
 export function Soon({ view }: { readonly view: keyof typeof ICONS }) {

@@ -1,0 +1,37 @@
+/** Texts of what is answered on the overview. */
+export const attention = {
+  attention: {
+    answers_itself: 'Without your answer its default counts from {{time}}.',
+    ends: 'It can be answered until {{time}}.',
+    asks: 'asks for access to',
+    level: 'level: {{access}}',
+    allow: 'Allow',
+    allow_named: 'Allow {{name}} access to {{node}}',
+    allow_question: {
+      read: 'Let {{name}} read {{node}}?',
+      write: 'Let {{name}} write to {{node}}?',
+    },
+    allowed: {
+      read: '{{name}} may read {{node}} now.',
+      write: '{{name}} may write to {{node}} now.',
+    },
+    gains_nodes_one: '{{count}} node: {{names}}',
+    gains_nodes_other: '{{count}} nodes: {{names}}',
+    decline: 'Decline',
+    decline_named: 'Decline access of {{name}} to {{node}}',
+    declined: '{{name}} was declined access to {{node}}.',
+    why: 'Why not? (optional)',
+    own: 'You asked for access to a node',
+    withdraw: 'Withdraw',
+    withdrawn: 'Your request is withdrawn.',
+    accept: 'Accept',
+    accept_named: 'Accept {{node}} in “{{session}}”',
+    accepted: '“{{session}}” keeps {{node}}.',
+    reject: 'Reject',
+    reject_named: 'Reject {{node}} in “{{session}}”',
+    reject_question: 'Take {{node}} away from “{{session}}”?',
+    reject_help: 'The session is of somebody else: they alone can bring the node back.',
+    rejected: '“{{session}}” has lost {{node}}.',
+    reaches: { read: 'may read it', write: 'may change it' },
+  },
+} as const;

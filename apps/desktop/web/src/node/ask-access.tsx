@@ -1,0 +1,58 @@
+import { type AccessLevel, requestAccess } from '@workspace-graph/contracts';
+import { Check, EyeOff } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChange } from '../api/change';
+import { PickOne } from '../parts/pick-one';
+import { Refused } from '../parts/problem';
+
+/** A node that is not there, or hidden: both read the same, and both can be asked for. */
+export function Ask({ nodeId, onClose }: { readonly nodeId: string; readonly onClose: (() => void) | undefined }) {
+  const { t } = useTranslation();
+  const [access, setAccess] = useState<AccessLevel>('read');
+  const [reason, setReason] = useState('');
+  const ask = useChange(requestAccess, null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    ask.mutate({ node_id: nodeId, access, reason });
+  };
+  return (
+    <div className="empty">
+      <EyeOff className="i" aria-hidden="true" />
+      <b>{t('ask.not_here')}</b>
+      {ask.isSuccess ? (
+        <p role="status">
+          <Check className="i s14" aria-hidden="true" /> {t('ask.asked')}
+        </p>
+      ) : (
+        <form className="stack" onSubmit={submit}>
+          <p>{t('ask.help')}</p>
+          <PickOne
+            label={t('ask.access')}
+            className="input"
+            options={(['read', 'write'] as const).map((value) => ({ value, text: t(`access.${value}`) }))}
+            value={access}
+            onPick={setAccess}
+          />
+          <textarea
+            className="input"
+            rows={2}
+            aria-label={t('ask.reason')}
+            placeholder={t('ask.reason')}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          <Refused error={ask.error} />
+          <button type="submit" className="btn">
+            {t('ask.submit')}
+          </button>
+        </form>
+      )}
+      {onClose && (
+        <button type="button" className="link" onClick={onClose}>
+          {t('ask.leave')}
+        </button>
+      )}
+    </div>
+  );
+}

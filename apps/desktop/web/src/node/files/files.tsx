@@ -1,0 +1,204 @@
+import { createMirror, type Node, SECTIONS, type Section } from '@workspace-graph/contracts';
+import { FolderOpen, FolderPlus, Plus, Trash2, Upload as UploadIcon } from 'lucide-react';
+import { type DragEvent, type FormEvent, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChange } from '../../api/change';
+import { More } from '../../parts/more';
+import { PickOne } from '../../parts/pick-one';
+import { Problem, Refused } from '../../parts/problem';
+import { useFileStates } from './file-states';
+import { useFiles } from './files-query';
+import { FolderRows } from './folder-rows';
+import { FolderState } from './folder-state';
+import { folderTree, placeOf } from './folder-tree';
+import { Trash } from './trash';
+import { UploadRows } from './upload-rows';
+import { upload } from './uploads';
+
+interface FilesProps {
+  readonly node: Node;
+  readonly mayWrite: boolean;
+}
+
+/** The files of a node by their sections, and what is done with them. */
+export function Files({ node, mayWrite }: FilesProps) {
+  const { t, i18n } = useTranslation();
+  const [section, setSection] = useState<Section>('wip');
+  const [hasTrash, setHasTrash] = useState(false);
+  const [over, setOver] = useState<string | null>(null);
+  const { items: files, isRead, error, next, refetch } = useFiles(node.id);
+  const { compare } = new Intl.Collator(i18n.language, { numeric: true });
+  const sections = SECTIONS.map((name) => folderTree(name, files, compare)).filter(({ count }) => count > 0);
+  const prefixes = [...new Set(files.map(({ path }) => path.slice(0, path.lastIndexOf('/'))))].sort(compare);
+  const hasFolder = node.local_path !== null;
+  const states = useFileStates(node.id, hasFolder);
+  const mayAdd = mayWrite && hasFolder;
+  /** The folder under the pointer, else the section that is chosen. */
+  const targetOf = ({ target }: DragEvent): string =>
+    (target as Element).closest<HTMLElement>('[data-folder]')?.dataset['folder'] ?? section;
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(null);
+    if (mayAdd) upload(node.id, placeOf(targetOf(event)), filesOf(event.dataTransfer));
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: what is dropped here is chosen by a button too
+    <div
+      className="files"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(mayAdd ? targetOf(event) : null);
+      }}
+      onDragLeave={() => setOver(null)}
+      onDrop={onDrop}
+    >
+      {mayWrite && !hasFolder && <NoFolder nodeId={node.id} />}
+      {node.local_path !== null && <FolderState nodeId={node.id} mayWrite={mayWrite} localPath={node.local_path} />}
+      {mayAdd && <Adder nodeId={node.id} section={section} onSection={setSection} />}
+      {over !== null && <p className="drop">{t('files.drop', { section: over })}</p>}
+      <UploadRows nodeId={node.id} />
+      {error && <Problem error={error} onRetry={refetch} />}
+      {isRead && files.length === 0 && (
+        <div className="empty">
+          <FolderOpen className="i" aria-hidden="true" />
+          <p>{t('files.none')}</p>
+        </div>
+      )}
+      {sections.map((folder) => (
+        <FolderRows
+          key={folder.prefix}
+          {...{ folder, states, prefixes }}
+          depth={0}
+          nodeId={node.id}
+          localPath={node.local_path}
+          mayWrite={mayAdd}
+        />
+      ))}
+      <More next={next} />
+      {mayWrite && isRead && (
+        <div className="bar">
+          <button
+            type="button"
+            className="btn ghost sm"
+            aria-expanded={hasTrash}
+            onClick={() => setHasTrash(!hasTrash)}
+          >
+            <Trash2 className="i" aria-hidden="true" />
+            {t('files.trash')}
+          </button>
+        </div>
+      )}
+      {hasTrash && <Trash nodeId={node.id} />}
+    </div>
+  );
+}
+
+/** Files, without the folders that were dropped with them. */
+function filesOf({ items, files }: DataTransfer): File[] {
+  const list = [...items].flatMap((item) => {
+    const file = item.webkitGetAsEntry()?.isDirectory ? null : item.getAsFile();
+    return file ? [file] : [];
+  });
+  return list.length > 0 ? list : [...files];
+}
+
+/** Without its folder on this device a node has no place for files. */
+function NoFolder({ nodeId }: { readonly nodeId: string }) {
+  const { t } = useTranslation();
+  const create = useChange(createMirror, nodeId);
+  return (
+    <div className="beside">
+      <div className="banner">
+        <FolderPlus className="i" aria-hidden="true" />
+        <div className="b">
+          <strong>{t('files.no_folder')}</strong>
+          <p>{t('files.no_folder_help')}</p>
+          <Refused error={create.error} />
+          <div className="acts">
+            <button
+              type="button"
+              className="btn primary sm"
+              aria-disabled={create.isPending || undefined}
+              onClick={() => create.mutate({ node_id: nodeId })}
+            >
+              {t('files.create_folder')}
+            </button>
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface AdderProps {
+  readonly nodeId: string;
+  readonly section: Section;
+  readonly onSection: (section: Section) => void;
+}
+
+/** Files of this machine, or a new empty one, into a section. */
+function Adder({ nodeId, section, onSection }: AdderProps) {
+  const { t } = useTranslation();
+  const chooser = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState<string | null>(null);
+  const create = (event: FormEvent) => {
+    event.preventDefault();
+    const [, subpath = null, filename] = /^(?:(.+)\/)?([^/]+)$/.exec(name ?? '') ?? [];
+    if (filename) upload(nodeId, { section, subpath }, [new File([], filename)]);
+    setName(null);
+  };
+  return (
+    <>
+      <div className="row bar">
+        <button type="button" className="btn sm" onClick={() => chooser.current?.click()}>
+          <UploadIcon className="i" aria-hidden="true" />
+          {t('files.upload')}
+        </button>
+        <button
+          type="button"
+          className="btn sm"
+          aria-expanded={name !== null}
+          onClick={() => setName(name === null ? '' : null)}
+        >
+          <Plus className="i" aria-hidden="true" />
+          {t('files.new')}
+        </button>
+        <span className="grow" />
+        <PickOne
+          label={t('files.section')}
+          options={SECTIONS.map((value) => ({ value, text: `${value}/` }))}
+          value={section}
+          onPick={onSection}
+        />
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          aria-label={t('files.upload')}
+          onChange={({ currentTarget }) => {
+            upload(nodeId, { section, subpath: null }, currentTarget.files ?? []);
+            currentTarget.value = '';
+          }}
+        />
+      </div>
+      {name !== null && (
+        <form className="adder padded" onSubmit={create}>
+          <input
+            className="input"
+            aria-label={t('files.name')}
+            placeholder={t('files.name')}
+            value={name}
+            // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
+            autoFocus
+            onChange={(event) => setName(event.currentTarget.value)}
+            onKeyDown={(event) => event.key === 'Escape' && setName(null)}
+          />
+          <button type="submit" className="btn primary sm">
+            {t('files.create', { section })}
+          </button>
+        </form>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { LIMITS, type OutputOf, renameFolder } from '@workspace-graph/contracts';
+import { FolderPen } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, refreshNode } from '../../api/change';
+import { Refused } from '../../parts/problem';
+import { moveDraft } from '../../reader/drafts';
+
+type Renamed = OutputOf<typeof renameFolder>;
+
+interface RenameFolderProps {
+  readonly nodeId: string;
+  readonly prefix: string;
+  readonly count: number;
+  readonly onDone: () => void;
+}
+
+/** Renames a folder file by file: first it is shown what would happen, then it is confirmed. */
+export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
+  const { t } = useTranslation();
+  const [name, setName] = useState(prefix);
+  const [preview, setPreview] = useState<Renamed | null>(null);
+  const [remaining, setRemaining] = useState<number | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const input = {
+    node_id: nodeId,
+    old_prefix: prefix,
+    new_prefix: name.replace(/\/+$/, ''),
+    limit: LIMITS.renameFolderMax,
+  };
+  const guard = async (act: () => Promise<void>) => {
+    setError(null);
+    try {
+      await act();
+    } catch (cause) {
+      setError(cause);
+    }
+  };
+  const ask = (event: FormEvent) => {
+    event.preventDefault();
+    if (input.new_prefix === prefix) return onDone();
+    void guard(async () => setPreview(await change(renameFolder, { ...input, dry_run: true })));
+  };
+  const apply = () =>
+    void guard(async () => {
+      try {
+        for (let left = Number.POSITIVE_INFINITY, isMoving = true; isMoving; ) {
+          const answer = await change(renameFolder, { ...input, dry_run: false });
+          for (const { from, to } of answer.renamed) moveDraft({ nodeId, path: from }, { nodeId, path: to });
+          setRemaining(answer.remaining);
+          if (answer.hint !== null) throw new Error(answer.hint);
+          // What cannot be moved stays, and is not tried for ever.
+          isMoving = answer.remaining > 0 && answer.remaining < left;
+          left = answer.remaining;
+        }
+      } finally {
+        await refreshNode(nodeId);
+      }
+      onDone();
+    });
+  const problems = preview?.renamed.flatMap(({ from, problem }) => (problem === null ? [] : [`${from}: ${problem}`]));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    onDone();
+  };
+  return (
+    <form className="adder padded" onSubmit={ask} onKeyDown={onKeyDown}>
+      <input
+        className="input"
+        aria-label={t('files.folder_name')}
+        value={name}
+        // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
+        autoFocus
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+          setPreview(null);
+        }}
+      />
+      <Refused error={error} />
+      {preview === null ? (
+        <div className="row">
+          <button type="submit" className="btn primary sm">
+            {t('files.rename_preview')}
+          </button>
+          <button type="button" className="btn ghost sm" onClick={onDone}>
+            {t('edit.cancel')}
+          </button>
+        </div>
+      ) : (
+        <div className="banner wait" role="alertdialog" aria-label={t('files.rename', { name: prefix })}>
+          <FolderPen className="i" aria-hidden="true" />
+          <div className="b">
+            <strong>{t('files.rename_question', { count: preview.remaining, to: input.new_prefix })}</strong>
+            <ul className="mono wrap">
+              {problems?.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+            {remaining !== null && <p role="status">{t('files.remaining', { count: remaining })}</p>}
+            <div className="acts">
+              <button type="button" className="btn sm" onClick={apply}>
+                {t('files.rename_confirm')}
+              </button>
+              <button type="button" className="btn ghost sm" onClick={onDone}>
+                {t('edit.back')}
+              </button>
+            </div>
+          </div>
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,126 @@
+import { addDataSource, addTool, type Node, removeDataSource, removeTool } from '@workspace-graph/contracts';
+import { Link2, Plus, X } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, refreshNode, useChange } from '../api/change';
+import { IconButton } from '../parts/icon-button';
+import { Refused } from '../parts/problem';
+import { tell } from '../parts/toasts';
+
+interface LinksProps {
+  readonly node: Node;
+  readonly kind: 'data_sources' | 'tools';
+  readonly mayManage: boolean;
+}
+
+/** Where the data of a node are, or what is worked with: names, with an address or without. */
+export function Links({ node, kind, mayManage }: LinksProps) {
+  const { t } = useTranslation();
+  const [isAdding, setAdding] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const links = node[kind];
+  const remove = async (link: (typeof links)[number]) => {
+    setError(null);
+    try {
+      if (kind === 'tools') await change(removeTool, { tool_id: link.id });
+      else await change(removeDataSource, { data_source_id: link.id });
+      await refreshNode(node.id);
+    } catch (cause) {
+      setError(cause);
+      return;
+    }
+    tell(t('links.removed', { name: link.name }), async () => {
+      await change(kind === 'tools' ? addTool : addDataSource, { node_id: node.id, name: link.name, url: link.url });
+      await refreshNode(node.id);
+    });
+  };
+  return (
+    <section className="ds" aria-labelledby={`${kind}-${node.id}`}>
+      <header>
+        <h3 id={`${kind}-${node.id}`}>{t(`links.${kind}`)}</h3>
+        <span className="count">{links.length}</span>
+        {mayManage && (
+          <IconButton
+            icon={isAdding ? X : Plus}
+            label={isAdding ? t('edit.cancel') : t(`links.add_${kind}`)}
+            onClick={() => setAdding(!isAdding)}
+          />
+        )}
+      </header>
+      {isAdding && <NewLink nodeId={node.id} kind={kind} onClose={() => setAdding(false)} />}
+      {links.length === 0 && !isAdding && <p className="t3">{t(`links.no_${kind}`)}</p>}
+      <ul>
+        {links.map((link) => (
+          <li className="li" key={link.id}>
+            <Link2 className="i s14" aria-hidden="true" />
+            {link.url === null ? (
+              <span className="cut">{link.name}</span>
+            ) : (
+              <a className="cut ink" href={link.url} target="_blank" rel="noreferrer noopener" title={link.url}>
+                {link.name}
+              </a>
+            )}
+            <span className="end">
+              {link.url !== null && <span className="mono cut host">{hostOf(link.url)}</span>}
+              {mayManage && (
+                <IconButton
+                  icon={X}
+                  label={t('links.remove', { name: link.name })}
+                  onClick={() => void remove(link)}
+                  className="ed"
+                />
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Refused error={error} />
+    </section>
+  );
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
+}
+
+interface NewLinkProps {
+  readonly nodeId: string;
+  readonly kind: LinksProps['kind'];
+  readonly onClose: () => void;
+}
+
+function NewLink({ nodeId, kind, onClose }: NewLinkProps) {
+  const { t } = useTranslation();
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const add = useChange(kind === 'tools' ? addTool : addDataSource, nodeId);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    add.mutate({ node_id: nodeId, name, url: url.trim() || null }, { onSuccess: onClose });
+  };
+  return (
+    <form className="adder" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
+      <input
+        className="input"
+        aria-label={t('links.name')}
+        placeholder={t('links.name')}
+        value={name}
+        // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
+        autoFocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <input
+        className="input"
+        aria-label={t('links.url')}
+        placeholder={t('links.url')}
+        inputMode="url"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <Refused error={add.error} />
+      <button type="submit" className="btn primary sm">
+        {t(`links.add_${kind}`)}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,119 @@
+import { Tabs } from '@mantine/core';
+import { useSessionStorage } from '@mantine/hooks';
+import { Refusal } from '@workspace-graph/client';
+import { type Node, WORKING_TYPES } from '@workspace-graph/contracts';
+import { lazy, Suspense } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Problem } from '../parts/problem';
+import { Ask } from './ask-access';
+import { Duties } from './duties';
+import { Edges } from './edges';
+import { TextSection } from './field';
+import { Files } from './files/files';
+import { Head } from './head';
+import { Links } from './links';
+import { rightsOn, useMe, useNode } from './node-query';
+import { Properties } from './properties';
+import { Sessions } from './sessions';
+import { Sharing } from './sharing';
+import { Timeline } from './timeline';
+
+const History = lazy(() => import('./history/history'));
+
+const TABS = ['detail', 'files', 'events', 'sessions'] as const;
+type Tab = (typeof TABS)[number] | 'history';
+
+interface NodeDetailProps {
+  readonly nodeId: string;
+  /** Closes the pane; absent where the detail is a view of its own. */
+  readonly onClose?: () => void;
+}
+
+/** Everything about a node, editable where it stands. */
+export function NodeDetail({ nodeId, onClose }: NodeDetailProps) {
+  const { data: node, error, refetch } = useNode(nodeId);
+  if (error instanceof Refusal && error.code === 'NODE_NOT_FOUND') return <Ask nodeId={nodeId} onClose={onClose} />;
+  if (error && !node) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!node) return <Skeleton />;
+  return <Detail key={node.id} node={node} onClose={onClose} />;
+}
+
+interface DetailProps {
+  readonly node: Node;
+  readonly onClose: (() => void) | undefined;
+}
+
+function Detail({ node, onClose }: DetailProps) {
+  const { t } = useTranslation();
+  const { mayWrite, mayManage } = rightsOn(node, useMe());
+  // The tab stays when another node is selected.
+  const [chosen, setTab] = useSessionStorage<Tab>({
+    key: 'svc:node.tab',
+    defaultValue: 'detail',
+    getInitialValueInEffect: false,
+  });
+  const tab = chosen === 'history' && !mayManage ? 'detail' : chosen;
+  const isWorking = (WORKING_TYPES as readonly string[]).includes(node.type);
+  return (
+    <>
+      <Head node={node} mayManage={mayManage} onClose={onClose} />
+      <Tabs
+        className="tabbed"
+        unstyled
+        classNames={{ list: 'tabs', tab: 'tab', panel: 'scroll' }}
+        value={tab}
+        onChange={(value) => setTab(value as Tab)}
+      >
+        <Tabs.List aria-label={t('node.parts')}>
+          {TABS.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t(`node.tab.${name}`)}
+            </Tabs.Tab>
+          ))}
+          {mayManage && <Tabs.Tab value="history">{t('history.tab')}</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="detail">
+          {tab === 'detail' && (
+            <>
+              <Properties node={node} mayManage={mayManage} />
+              <TextSection node={node} field="description" mayManage={mayManage} />
+              <TextSection node={node} field="goal" mayManage={mayManage} />
+              <Sharing node={node} mayManage={mayManage} />
+              {isWorking && (
+                <>
+                  <Duties node={node} mayManage={mayManage} />
+                  <Links node={node} kind="data_sources" mayManage={mayManage} />
+                  <Links node={node} kind="tools" mayManage={mayManage} />
+                </>
+              )}
+              <Edges node={node} mayManage={mayManage} />
+            </>
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="files">{tab === 'files' && <Files node={node} mayWrite={mayWrite} />}</Tabs.Panel>
+        <Tabs.Panel value="events">{tab === 'events' && <Timeline node={node} mayWrite={mayWrite} />}</Tabs.Panel>
+        <Tabs.Panel value="sessions">{tab === 'sessions' && <Sessions node={node} />}</Tabs.Panel>
+        {mayManage && (
+          <Tabs.Panel value="history">
+            {tab === 'history' && (
+              <Suspense fallback={<div className="bar" role="status" aria-label={t('history.loading')} />}>
+                <History node={node} />
+              </Suspense>
+            )}
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </>
+  );
+}
+
+function Skeleton() {
+  const { t } = useTranslation();
+  return (
+    <div className="dh ghosts" role="status" aria-label={t('node.loading')}>
+      {[30, 70, 0, 90, 60, 75].map((width) => (
+        <i key={width} className="sk" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { type FetchQueryOptions, useQuery } from '@tanstack/react-query';
+import { getAccess, getNode, type Node, type NodeAccess, type OutputOf, whoami } from '@workspace-graph/contracts';
+import { client, queries } from '../api/client';
+
+export type Duty = Node['responsibilities'][number];
+export type Me = OutputOf<typeof whoami>;
+
+/** Who looks at the page; there whenever a view is. */
+export function useMe(): Me {
+  const { data } = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.call(whoami, {}, { signal }) });
+  if (!data) throw new Error('No view is shown before it is known who looks.');
+  return data;
+}
+
+/** What somebody may do with a node: read it, write to its timeline and files, or change the node itself. */
+export interface Rights {
+  readonly mayWrite: boolean;
+  readonly mayManage: boolean;
+}
+
+export function rightsOn(node: Node, { scope }: Me): Rights {
+  const mayWrite = scope === 'manage' || (scope === 'write' && node.access.level === 'write');
+  return { mayWrite, mayManage: scope === 'manage' };
+}
+
+const nodeQuery = (nodeId: string) => ({
+  queryKey: ['node', nodeId, 'record'],
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => client.call(getNode, { node_id: nodeId }, { signal }),
+});
+const accessQuery = (nodeId: string) => ({
+  queryKey: ['node', nodeId, 'access'],
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => client.call(getAccess, { node_id: nodeId }, { signal }),
+});
+
+export function useNode(nodeId: string) {
+  return useQuery(nodeQuery(nodeId));
+}
+
+export function useAccess(nodeId: string) {
+  return useQuery(accessQuery(nodeId));
+}
+
+/** A node as it is at this moment. @throws Refusal, Unreachable */
+export function readNode(nodeId: string): Promise<Node> {
+  return readNow(nodeQuery(nodeId));
+}
+
+/** The sharing of a node as it is at this moment. @throws Refusal, Unreachable */
+export function readAccess(nodeId: string): Promise<NodeAccess> {
+  return readNow(accessQuery(nodeId));
+}
+
+/** Asked now: an answer that is on its way already may be older than the last change. */
+async function readNow<T>(query: FetchQueryOptions<T, Error, T, string[]>): Promise<T> {
+  await queries.cancelQueries({ queryKey: query.queryKey });
+  return queries.fetchQuery({ ...query, staleTime: 0 });
+}

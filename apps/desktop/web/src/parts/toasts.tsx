@@ -1,0 +1,92 @@
+import { Undo2, X } from 'lucide-react';
+import { useEffect, useSyncExternalStore } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Message } from './problem';
+
+/** How long a change can be taken back from its note. */
+const SHOWN_MS = 8_000;
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  /** Why it could not be taken back; stands in place of the text. */
+  readonly error?: unknown;
+  /** Takes the change back. @throws what the workspace says */
+  readonly undo?: (() => Promise<unknown>) | undefined;
+}
+
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+/** Tells what was done, and offers to take it back. */
+export function tell(text: string, undo?: () => Promise<unknown>): void {
+  show({ text, undo });
+}
+
+function show(toast: Omit<Toast, 'id'>): void {
+  const id = ++lastId;
+  put([...toasts.slice(-2), { ...toast, id }]);
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+function dismiss(id: number): void {
+  put(toasts.filter((toast) => toast.id !== id));
+}
+
+function put(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+function takeBack({ id, undo }: Toast): void {
+  dismiss(id);
+  undo?.().catch((error: unknown) => show({ text: '', error }));
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The notes of the last changes; Ctrl-Z takes back the last one that can be. */
+export function Toasts() {
+  const { t } = useTranslation();
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'z' || !(event.ctrlKey || event.metaKey) || event.shiftKey || isTyping(event.target)) return;
+      const last = toasts.findLast(({ undo }) => undo);
+      if (last) takeBack(last);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <section className="toasts" role="status" aria-label={t('toast.label')}>
+      {shown.map((toast) => (
+        <div className={`toast${toast.error === undefined ? '' : ' bad'}`} key={toast.id}>
+          <span className="grow">{toast.error === undefined ? toast.text : <Message error={toast.error} />}</span>
+          {toast.undo && (
+            <button type="button" className="btn sm" onClick={() => takeBack(toast)}>
+              <Undo2 className="i" aria-hidden="true" />
+              {t('toast.undo')}
+            </button>
+          )}
+          <button
+            type="button"
+            className="btn ghost sm icon"
+            onClick={() => dismiss(toast.id)}
+            aria-label={t('toast.dismiss')}
+          >
+            <X className="i" aria-hidden="true" />
+          </button>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, [contenteditable]') !== null;
+}

@@ -1,0 +1,84 @@
+import DOMPurify from 'dompurify';
+import createMarkdown, { type Token } from 'markdown-it';
+import { contentUrl, type FilePlace, readerUrl, targetOf } from './addresses';
+
+const ALLOWED = {
+  ALLOWED_TAGS:
+    'h1 h2 h3 h4 h5 h6 p a img ul ol li blockquote pre code em strong s hr br table thead tbody tr th td'.split(' '),
+  ALLOWED_ATTR: ['href', 'src', 'alt', 'title', 'id', 'class', 'start', 'target', 'rel', 'loading'],
+  ALLOW_DATA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true as const,
+};
+/** Names the headings, so that no text takes the name of a part of this page. */
+const HEADING = 'doc-';
+const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---(\r?\n|$)/;
+const PICTURE = /^data:image\//;
+
+const markdown = createMarkdown({ html: false, linkify: true });
+// Named ones only: what looks like a name of a file is none of a site.
+markdown.linkify.set({ fuzzyLink: false });
+const { escapeHtml } = markdown.utils;
+
+/** A text as it is to be read: HTML in it is shown as text, what is not known to be harmless is left out. */
+export function render(text: string, place: FilePlace): DocumentFragment {
+  const tokens = markdown.parse(text.replace(FRONT_MATTER, '```yaml\n$1\n```\n'), {});
+  for (const [at, token] of tokens.entries()) {
+    alignByClass(token);
+    if (token.type === 'heading_open') token.attrSet('id', HEADING + slug(tokens[at + 1]?.content ?? ''));
+    for (const child of token.children ?? []) resolve(child, place);
+  }
+  return DOMPurify.sanitize(markdown.renderer.render(tokens, markdown.options, {}), ALLOWED);
+}
+
+/** The id of a heading that a link in the text names. */
+export function headingId(name: string): string {
+  return HEADING + slug(name);
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** The policy of this page allows no style of an element's own. */
+function alignByClass(token: Token): void {
+  const side = /text-align:(\w+)/.exec(String(token.attrGet('style') ?? ''))?.[1];
+  if (side === undefined) return;
+  token.attrs = (token.attrs ?? []).filter(([name]) => name !== 'style');
+  token.attrSet('class', `to-${side}`);
+}
+
+/** Links and pictures lead to files of the node; what lies elsewhere is opened outside, and never fetched from here. */
+function resolve(token: Token, place: FilePlace): void {
+  if (token.type === 'link_open') resolveLink(token, place);
+  else if (token.type === 'image') resolvePicture(token, place);
+}
+
+function resolveLink(token: Token, place: FilePlace): void {
+  const target = targetOf(String(token.attrGet('href') ?? ''), place.path);
+  if (target === null) token.attrs = [];
+  else if (target.kind === 'file') token.attrSet('href', readerUrl({ ...place, path: target.path }));
+  else if (target.kind === 'heading') token.attrSet('href', `#${headingId(target.id)}`);
+  else lead(token, target.url);
+}
+
+function lead(token: Token, url: string): void {
+  token.attrSet('href', url);
+  token.attrSet('target', '_blank');
+  token.attrSet('rel', 'noopener noreferrer');
+}
+
+function resolvePicture(token: Token, place: FilePlace): void {
+  const src = String(token.attrGet('src') ?? '');
+  const target = targetOf(src, place.path);
+  token.attrSet('loading', 'lazy');
+  if (PICTURE.test(src)) return;
+  if (target?.kind === 'file') return token.attrSet('src', contentUrl({ ...place, path: target.path }));
+  // A picture of another site would tell it who reads; a link to it tells nothing until it is followed.
+  const text = escapeHtml(token.content);
+  const url = target?.kind === 'elsewhere' ? escapeHtml(target.url) : null;
+  token.type = 'html_inline';
+  token.content = url === null ? text : `<a href="${url}" target="_blank" rel="noopener noreferrer">${text || url}</a>`;
+}

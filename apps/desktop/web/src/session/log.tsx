@@ -1,0 +1,128 @@
+import { Unreachable } from '@workspace-graph/client';
+import type { Session } from '@workspace-graph/contracts';
+import { ArrowDown, ScrollText } from 'lucide-react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { flushSync } from 'react-dom';
+import { useTranslation } from 'react-i18next';
+import { useConnection } from '../api/live';
+import { useMoments } from '../parts/moments';
+import { Problem } from '../parts/problem';
+import { isHidden, LogRow, looksOf } from './log-row';
+import { keysOf, useFollowing, useRows } from './log-scroll';
+import { SessionLog } from './session-log';
+
+/** Rows on both sides that are read before they come into sight. */
+const AHEAD = 150;
+
+interface LogProps {
+  readonly session: Session;
+}
+
+/** What has happened in a session, the newest below; nothing in it can be changed. */
+export function Log({ session }: LogProps) {
+  const { t } = useTranslation();
+  const [log] = useState(() => new SessionLog(session.id));
+  useSyncExternalStore(log.subscribe, log.getVersion);
+  useEffect(() => log.start(), [log]);
+  const connection = useConnection();
+  useEffect(() => {
+    if (connection === 'open' && log.error instanceof Unreachable) log.retry();
+  }, [connection, log]);
+  return (
+    <>
+      {log.error !== null && <Problem error={log.error} onRetry={log.retry} />}
+      {log.lastSeq === null && log.error === null && (
+        <div className="grow" role="status" aria-label={t('log.loading')} />
+      )}
+      {log.isGone && <p className="empty">{t('log.gone')}</p>}
+      {log.lastSeq === 0 && !log.isGone && (
+        <div className="empty">
+          <ScrollText className="i" aria-hidden="true" />
+          <p>{t('log.empty')}</p>
+        </div>
+      )}
+      {log.lastSeq !== null && log.lastSeq > 0 && <Rows log={log} count={log.lastSeq} />}
+    </>
+  );
+}
+
+/** The events, as far as they are in sight; it stays at the end for as long as one is there. */
+function Rows({ log, count }: { readonly log: SessionLog; readonly count: number }) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  const scroller = useRef<HTMLDivElement>(null);
+  const { isFollowing, setFollowing, onScroll, seen } = useFollowing(scroller, count);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
+  const rows = useRows(scroller, count, isFollowing);
+  const shown = rows.getVirtualItems();
+  const [from, to] = [(shown[0]?.index ?? 0) + 1, (shown.at(-1)?.index ?? -1) + 1];
+  useEffect(() => log.want(from - AHEAD, to + AHEAD), [log, from, to]);
+  const goToEnd = useCallback(() => {
+    setFollowing(true);
+    rows.scrollToEnd();
+  }, [rows, setFollowing]);
+  useLayoutEffect(goToEnd, [goToEnd]);
+  const onKeyDown = keysOf(rows, goToEnd);
+
+  /** What is above stays where it is, also at the end of the log. */
+  const unfold = (key: string, index: number) => {
+    flushSync(() => {
+      setFollowing(false);
+      setUnfolded((before) => toggled(before, key));
+    });
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
+    if (row) rows.resizeItem(index, row.offsetHeight);
+  };
+  const news = isFollowing ? 0 : count - seen;
+  return (
+    <div className="logwrap">
+      <div
+        ref={scroller}
+        className="scroll log"
+        role="log"
+        aria-label={t('log.label')}
+        // What comes into sight by scrolling is nothing new.
+        aria-live={isFollowing ? 'polite' : 'off'}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keyboard
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
+          {shown.map(({ index, start }) => {
+            const event = log.at(index + 1);
+            return (
+              <div
+                key={index}
+                // A row is measured when it is known: until then its height is a guess that moves nothing.
+                ref={event && rows.measureElement}
+                data-index={index}
+                data-seq={event && !isHidden(log, event) ? event.seq : undefined}
+                className={looksOf(log, index + 1)}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {event ? (
+                  <LogRow {...{ log, event, moments, unfolded }} onUnfold={(key) => unfold(key, index)} />
+                ) : (
+                  <i className="sk" />
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {news > 0 && (
+        <button type="button" className="btn news" onClick={goToEnd}>
+          <ArrowDown className="i" aria-hidden="true" />
+          {t('log.news', { count: news })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(keys);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}

@@ -1,0 +1,70 @@
+import { useNavigate } from '@tanstack/react-router';
+import { createNode } from '@workspace-graph/contracts';
+import { Plus } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChange } from '../api/change';
+import { queries } from '../api/client';
+import { Refused } from '../parts/problem';
+import { Way } from './way';
+
+/** The first organization: a name is enough, and it is shown in the graph. */
+export function NewOrganization() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [name, setName] = useState<string | null>(null);
+  const create = useChange(createNode, null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (create.isPending) return;
+    try {
+      const { id } = await create.mutateAsync({ type: 'organization', name: name ?? '' });
+      await navigate({ to: '/graph', search: { node: id } });
+      for (const queryKey of [['graph'], ['overview']]) void queries.invalidateQueries({ queryKey });
+    } catch {
+      // What it was refused with is shown below the field.
+    }
+  };
+  return (
+    <Way
+      icon={Plus}
+      title={t('start.create')}
+      text={t('start.create_help')}
+      below={
+        name !== null && (
+          <form className="adder" onSubmit={(event) => void submit(event)}>
+            <label className="field">
+              <span className="lbl">{t('start.name')}</span>
+              <input
+                className="input"
+                value={name}
+                // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
+                autoFocus
+                onChange={(event) => setName(event.currentTarget.value)}
+                onKeyDown={(event) => event.key === 'Escape' && setName(null)}
+              />
+            </label>
+            <Refused error={create.error} />
+            <div className="row acts">
+              <button type="submit" className="btn primary sm" aria-disabled={create.isPending || undefined}>
+                {t('create.submit')}
+              </button>
+              <button type="button" className="btn ghost sm" onClick={() => setName(null)}>
+                {t('edit.cancel')}
+              </button>
+            </div>
+          </form>
+        )
+      }
+    >
+      <button
+        type="button"
+        className="btn"
+        aria-expanded={name !== null}
+        onClick={() => setName(name === null ? '' : null)}
+      >
+        {t('start.create_open')}
+      </button>
+    </Way>
+  );
+}

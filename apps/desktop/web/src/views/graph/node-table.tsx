@@ -1,0 +1,148 @@
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { SearchX } from 'lucide-react';
+import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Shown } from '../../graph/filters';
+import { degreesOf, type Graph, type GraphNode } from '../../graph/graph';
+import { TypeGlyph } from '../../parts/type-glyph';
+
+const ROW_PX = 32;
+
+interface NodeTableProps {
+  readonly graph: Graph;
+  readonly shown: Shown;
+  readonly selectedId: string | undefined;
+  readonly onSelect: (id: string) => void;
+  readonly onUnfilter: () => void;
+}
+
+/** The nodes of the drawing as a list: the same filters, the same selection, for the keyboard and screen readers. */
+export function NodeTable({ graph, shown, selectedId, onSelect, onUnfilter }: NodeTableProps) {
+  const { t } = useTranslation();
+  if (shown.nodes.length > 0) return <Rows {...{ graph, shown, selectedId, onSelect }} />;
+  return (
+    <div className="empty">
+      <SearchX className="i" aria-hidden="true" />
+      <p>{graph.nodes.size === 0 ? t('graph.empty') : t('graph.all_filtered', { count: graph.nodes.size })}</p>
+      {graph.nodes.size > 0 ? (
+        <button type="button" className="btn" onClick={onUnfilter}>
+          {t('graph.unfilter')}
+        </button>
+      ) : (
+        <Link className="btn" to="/start">
+          {t('start.title')}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUnfilter'>) {
+  const { t, i18n } = useTranslation();
+  const nodes = useMemo(() => sorted(shown.nodes, i18n.language), [shown.nodes, i18n.language]);
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [wanted, setActive] = useState(() => nodes.findIndex((node) => node.id === selectedId));
+  const active = Math.min(nodes.length - 1, Math.max(0, wanted));
+  const degrees = useMemo(() => degreesOf(shown.edges), [shown.edges]);
+  const rows = useVirtualizer({
+    count: nodes.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    initialOffset: Math.max(0, active * ROW_PX - 200),
+  });
+  const go = (to: number) => {
+    const next = Math.min(nodes.length - 1, Math.max(0, to));
+    setActive(next);
+    rows.scrollToIndex(next);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 1);
+    const node = nodes[active];
+    const goal = goalsFrom(active, page, nodes.length)[event.key];
+    if (goal !== undefined) go(goal);
+    else if (event.key === 'Enter' && node) onSelect(node.id);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div
+      ref={scroller}
+      className="scroll paper"
+      role="listbox"
+      aria-label={t('graph.list')}
+      tabIndex={0}
+      aria-activedescendant={`${id}-${active}`}
+      onKeyDown={onKeyDown}
+    >
+      <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
+        {rows.getVirtualItems().map(({ index, start }) => {
+          const node = nodes[index];
+          if (!node) return null;
+          const marks = `${node.id === selectedId ? ' at' : ''}${index === active ? ' active' : ''}`;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys of all its rows
+            <div
+              key={node.id}
+              id={`${id}-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={node.id === selectedId}
+              aria-setsize={nodes.length}
+              aria-posinset={index + 1}
+              className={`trow${marks}`}
+              style={{ transform: `translateY(${start}px)` }}
+              onClick={() => {
+                setActive(index);
+                onSelect(node.id);
+              }}
+            >
+              <Row node={node} organization={graph.nodes.get(node.organizationId ?? '')} edges={degrees.get(node.id)} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly node: GraphNode;
+  readonly organization: GraphNode | undefined;
+  readonly edges: number | undefined;
+}
+
+function Row({ node: { type, name, lifecycle }, organization, edges = 0 }: RowProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <TypeGlyph type={type} label={t(`type.${type}`)} />
+      <span className="cut med">{name}</span>
+      <span className="t3 f12 cut">{organization?.name}</span>
+      <span className="t3 f12 cut">{t(`lifecycle.${lifecycle}`)}</span>
+      <span className="t3 f12 num">{t('graph.edges', { count: edges })}</span>
+    </>
+  );
+}
+
+/** Where the keys lead. */
+function goalsFrom(at: number, page: number, count: number): Readonly<Record<string, number>> {
+  const [down, up] = [at + 1, at - 1];
+  return {
+    ArrowDown: down,
+    j: down,
+    ArrowUp: up,
+    k: up,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: count - 1,
+  };
+}
+
+function sorted(nodes: readonly GraphNode[], language: string): readonly GraphNode[] {
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  return [...nodes].sort((a, b) => compare(a.name, b.name));
+}

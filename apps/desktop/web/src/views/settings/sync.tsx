@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query';
+import { getSyncHealth, type OutputOf } from '@workspace-graph/contracts';
+import { EyeOff, HardDrive } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { client } from '../../api/client';
+import { isLocalWorkspace } from '../../api/page-facts';
+import { useMoments } from '../../parts/moments';
+import { NodeLink } from '../../parts/node-link';
+import { Problem } from '../../parts/problem';
+import { Row } from './row';
+
+type Health = OutputOf<typeof getSyncHealth>;
+const MOST_SHOWN = 5;
+
+/** Who keeps the files, and what of them cannot be followed. */
+export function Sync() {
+  const { t } = useTranslation();
+  if (!isLocalWorkspace)
+    return (
+      <Row label={t('sync.server')}>
+        <span className="mono">{location.origin}</span>
+      </Row>
+    );
+  return (
+    <>
+      <div className="banner">
+        <HardDrive className="i" aria-hidden="true" />
+        <div className="b">
+          <strong>{t('sync.local')}</strong>
+          <p>{t('sync.local_help')}</p>
+        </div>
+      </div>
+      <Folders />
+    </>
+  );
+}
+
+function Folders() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['sync', 'health'],
+    queryFn: ({ signal }) => client.call(getSyncHealth, {}, { signal }),
+    // Failures come and go on the disk, and nothing tells of them.
+    staleTime: 0,
+  });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  return (
+    <>
+      <Row label={t('sync.folders')}>{data ? <Counts health={data} /> : <span className="sk" />}</Row>
+      <Row label={t('sync.watcher')}>{data ? t(data.watching ? 'sync.on' : 'sync.off') : <span className="sk" />}</Row>
+      {data && data.failures.length > 0 && <Failures health={data} />}
+    </>
+  );
+}
+
+function Counts({ health: { mirrors, mirrors_missing, files } }: { readonly health: Health }) {
+  const { t } = useTranslation();
+  const facts = [
+    t('sync.mirrors', { count: mirrors }),
+    t('sync.files', { count: files }),
+    ...(mirrors_missing > 0 ? [t('sync.missing', { count: mirrors_missing })] : []),
+  ];
+  return <span className="num">{facts.join(' · ')}</span>;
+}
+
+/** What could not be taken in, the newest first. */
+function Failures({ health: { failures, failures_complete } }: { readonly health: Health }) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  const shown = failures.slice(0, MOST_SHOWN);
+  return (
+    <div className="banner wait">
+      <EyeOff className="i" aria-hidden="true" />
+      <div className="b">
+        <strong>
+          {failures_complete
+            ? t('sync.failures', { count: failures.length })
+            : t('sync.failures_more', { count: failures.length })}
+        </strong>
+        <ul className="stack">
+          {shown.map(({ node, path, message, at }) => (
+            <li key={`${node.id} ${path} ${at}`}>
+              <NodeLink node={node} /> {path !== '' && <bdi className="mono">{path}</bdi>}
+              <span className="t2">
+                {' '}
+                {message} · {moments.short(at)}
+              </span>
+            </li>
+          ))}
+        </ul>
+        {shown.length < failures.length && (
+          <p>{t('sync.and_more', { count: failures.length - shown.length, command: 'svc status --json' })}</p>
+        )}
+      </div>
+    </div>
+  );
+}

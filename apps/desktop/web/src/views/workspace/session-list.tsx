@@ -1,0 +1,137 @@
+import { Link } from '@tanstack/react-router';
+import { listSessions, type Session, type SessionState } from '@workspace-graph/contracts';
+import { CircleHelp, Pause, SquareTerminal } from 'lucide-react';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { client } from '../../api/client';
+import { usePages } from '../../api/pages';
+import { More } from '../../parts/more';
+import { Problem } from '../../parts/problem';
+import { TypeGlyph } from '../../parts/type-glyph';
+
+const PAGE = 50;
+const GROUPS = {
+  waiting: { state: ['running', 'suspended'], own: true, waiting: true },
+  running: { state: ['running'] },
+  suspended: { state: ['suspended'] },
+} satisfies Readonly<
+  Record<string, { readonly state: SessionState[]; readonly own?: boolean; readonly waiting?: boolean }>
+>;
+type Group = keyof typeof GROUPS;
+
+/** The nodes at which agents are at work or have stopped, by what they need. */
+export function SessionList({ selectedId }: { readonly selectedId: string | undefined }) {
+  const { t } = useTranslation();
+  const [waiting, running, suspended] = [useGroup('waiting'), useGroup('running'), useGroup('suspended')];
+  const groups = [waiting, running, suspended];
+  const mine = new Set(waiting.sessions.map(({ id }) => id));
+  const isEmpty = groups.every(({ isRead, sessions }) => isRead && sessions.length === 0);
+  return (
+    <nav className="scroll slist" aria-label={t('work.list')}>
+      {groups.map(({ group, error, refetch, sessions, next }) => {
+        const shown = group === 'waiting' ? sessions : sessions.filter(({ id }) => !mine.has(id));
+        if (error) return <Problem key={group} error={error} onRetry={refetch} />;
+        if (shown.length === 0 && !next) return null;
+        return (
+          <section key={group} aria-labelledby={`sessions-${group}`}>
+            <h2 className="sech" id={`sessions-${group}`}>
+              {t(`work.group.${group}`)}
+            </h2>
+            <ul>
+              {byNode(shown).map(([nodeId, ofNode]) => (
+                <NodeRow key={nodeId} sessions={ofNode} selectedId={selectedId} />
+              ))}
+            </ul>
+            <More next={next}>{t('work.more')}</More>
+          </section>
+        );
+      })}
+      {isEmpty && (
+        <div className="empty">
+          <SquareTerminal className="i" aria-hidden="true" />
+          <p>{t('work.none')}</p>
+        </div>
+      )}
+    </nav>
+  );
+}
+
+/** Sessions in the order in which this list first showed them: none moves while somebody looks. */
+function useGroup(group: Group) {
+  const order = useRef(new Map<string, number>());
+  const { items, isRead, error, next, refetch } = usePages({
+    queryKey: ['sessions', group],
+    load: (place, options) => client.call(listSessions, { ...GROUPS[group], ...place, limit: PAGE }, options),
+  });
+  const sessions = [...new Map(items.map((one) => [one.id, one])).values()];
+  for (const { id } of sessions) if (!order.current.has(id)) order.current.set(id, order.current.size);
+  sessions.sort((a, b) => (order.current.get(a.id) ?? 0) - (order.current.get(b.id) ?? 0));
+  return { group, sessions, isRead, error: isRead ? null : error, next, refetch };
+}
+
+function byNode(sessions: readonly Session[]): readonly (readonly [string, readonly Session[]])[] {
+  return [...Map.groupBy(sessions, ({ node }) => node?.id ?? '')];
+}
+
+interface NodeRowProps {
+  readonly sessions: readonly Session[];
+  readonly selectedId: string | undefined;
+}
+
+function NodeRow({ sessions, selectedId }: NodeRowProps) {
+  const { t } = useTranslation();
+  const node = sessions[0]?.node;
+  return (
+    <li>
+      <div className="nr">
+        {node ? (
+          <TypeGlyph type={node.type} label={t(`type.${node.type}`)} />
+        ) : (
+          <SquareTerminal className="i s14" aria-hidden="true" />
+        )}
+        <bdi className="nm cut" title={node?.name}>
+          {node?.name ?? t('work.no_node')}
+        </bdi>
+      </div>
+      <ul>
+        {sessions.map((session) => (
+          <li key={session.id}>
+            <Link
+              className={`nr sub${session.id === selectedId ? ' at' : ''}`}
+              to="/workspace"
+              search={{ session: session.id, ...(session.node ? { node: session.node.id } : {}) }}
+              aria-current={session.id === selectedId ? 'true' : undefined}
+              title={session.name}
+            >
+              <State session={session} />
+              <bdi className="cut t3 of">{shortName(session)}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+/** The node stands above it already. */
+function shortName({ name, node }: Session): string {
+  const lead = `${node?.name ?? ''} · `;
+  return name.startsWith(lead) ? name.slice(lead.length) : name;
+}
+
+function State({ session: { state, is_own, waiting_since } }: { readonly session: Session }) {
+  const { t } = useTranslation();
+  if (is_own && waiting_since !== null)
+    return (
+      <span className="row wait">
+        <CircleHelp className="i s12" aria-hidden="true" />
+        {t('overview.waiting')}
+      </span>
+    );
+  return (
+    <span className="row">
+      {state === 'running' ? <i className="dot run" /> : <Pause className="i s12" aria-hidden="true" />}
+      {t(`sessions.state.${state}`)}
+    </span>
+  );
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { Timestamp } from '../common.js';
+import { Token } from '../identity/tokens.js';
+import { command, query } from '../operation.js';
+
+const tag = 'Local workspace';
+
+export const revealWorkspaceToken = command({
+  name: 'reveal_workspace_token',
+  owner: 'workspace',
+  tier: 'manage',
+  reach: {},
+  doc: "Show the own token of a local workspace, which `svc` and agents sign in with. Only for the workspace's owner with that token or one created with it directly, such as that of their browser (FORBIDDEN). Each reading is recorded in the audit trail.",
+  input: z.strictObject({}),
+  output: z.strictObject({ secret: z.string().describe('svc_dev_…') }),
+  errors: ['CONFLICT'],
+  rest: { method: 'POST', path: '/workspace/token/reveal', tag },
+});
+
+export const rotateWorkspaceToken = command({
+  name: 'rotate_workspace_token',
+  owner: 'workspace',
+  tier: 'manage',
+  reach: {},
+  doc: 'Replace the own token of a local workspace and store the new one in place of the old one, which ends with its open connections within a second; tokens created with it continue. Only for those who may call reveal_workspace_token (FORBIDDEN), one at a time (CONFLICT).',
+  input: z.strictObject({}),
+  output: z.strictObject({ token: Token }),
+  errors: ['CONFLICT'],
+  timeoutMs: 30_000,
+  rest: { method: 'POST', path: '/workspace/token/rotate', tag },
+});
+
+/** One thing that `svc doctor` looked at. */
+export const Finding = z.strictObject({
+  check: z.string().describe('What was looked at.'),
+  state: z.enum(['ok', 'warning', 'failed']),
+  found: z.string(),
+  advice: z.string().optional().describe('What to do about it.'),
+});
+export type Finding = z.infer<typeof Finding>;
+
+export const examineWorkspace = query({
+  name: 'examine_workspace',
+  owner: 'workspace',
+  tier: 'manage',
+  reach: {},
+  doc: 'Check a local workspace as `svc doctor` does: its folder, disk, database, credential, port and folders of nodes. Only for its owner (FORBIDDEN).',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    healthy: z.boolean().describe('Nothing failed.'),
+    findings: z.array(Finding),
+    examined_at: Timestamp,
+  }),
+  timeoutMs: 40_000,
+  rest: { method: 'GET', path: '/workspace/findings', tag },
+});

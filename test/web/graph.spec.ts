@@ -1,0 +1,312 @@
+import {
+  createNode,
+  createToken,
+  createUser,
+  getNode,
+  getSnapshot,
+  type Node,
+  updateNode,
+} from '@workspace-graph/contracts';
+import type { Page } from 'playwright-core';
+import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { expectAccessible, heading, LOOKS, Site, TITLES, until } from './site.js';
+
+let site: Site;
+let workspace: RunningWorkspace;
+let organization: Node;
+beforeAll(async () => {
+  site = await Site.start();
+  workspace = site.workspace;
+  await site.folder.svc(['demo']);
+  organization = await site.organization();
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const pane = (page: Page, name: string) => page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+const options = (page: Page) => page.getByRole('listbox').getByRole('option');
+const node = (name: string, more: object = {}): Promise<Node> =>
+  workspace.call(createNode, { type: 'project', name, organization_id: organization.id, ...more });
+
+/** What is pressed and looked at, in both languages. */
+const WORDS = {
+  en: {
+    find: 'Find a node by name',
+    tabs: ['Events', 'Sessions', 'Detail'],
+    forms: ['Edit: Description', 'Add edge', 'Add responsibility', 'Add data source'],
+    more: 'More',
+    purge: 'Remove for good…',
+    list: 'List',
+  },
+  cs: {
+    find: 'Hledat node podle názvu',
+    tabs: ['Události', 'Relace', 'Detail'],
+    forms: ['Upravit: Popis', 'Přidat hranu', 'Přidat odpovědnost', 'Přidat zdroj'],
+    more: 'Další',
+    purge: 'Odstranit nadobro…',
+    list: 'Seznam',
+  },
+} as const;
+
+it.each(LOOKS)(
+  'drawing, list and every part of a node are accessible: $theme, $language',
+  async ({ theme, language }) => {
+    const words = WORDS[language];
+    const { context, page, faults } = await site.visit('/graph', { language, theme });
+    await heading(page, TITLES[language].graph);
+    await page.getByRole('textbox', { name: words.find }).fill('second OVEN');
+    await page.getByRole('option', { name: 'Second oven' }).click();
+    await pane(page, 'Second oven');
+    await expectAccessible(page);
+    for (const tab of words.tabs) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel', { name: tab }).waitFor();
+      await expectAccessible(page);
+    }
+    for (const form of words.forms) await page.getByRole('button', { name: form }).click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: words.more, exact: true }).click();
+    await page.getByRole('menuitem', { name: words.purge }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: words.list, exact: true }).click();
+    await options(page).first().waitFor();
+    await expectAccessible(page);
+    expect(faults.list).toEqual([]);
+    expect(await faults.shift()).toBeLessThan(0.05);
+    await context.close();
+  },
+);
+
+/** Where each node is drawn, by its id; null: nowhere yet. */
+async function places(): Promise<ReadonlyMap<string, string | null>> {
+  const answer = await workspace.call(getSnapshot, {});
+  if (!('nodes' in answer)) throw new Error('The whole graph was asked for.');
+  const { id, x, y } = answer.nodes;
+  return new Map(id.map((one, row) => [one, x[row] === null ? null : `${x[row]} ${y[row]}`]));
+}
+const allPlaced = async () => [...(await places()).values()].every((place) => place !== null);
+
+it('nodes are placed once, for everybody, and stay where they are when others come', async () => {
+  const { context, page, faults } = await site.visit('/graph');
+  await page.getByRole('application', { name: /Drawing of/ }).waitFor();
+  await until('every node has its place', allPlaced);
+  const drawing = page.locator('[role=application][data-edges]');
+  await drawing.waitFor();
+  expect(Number(await drawing.getAttribute('data-edges'))).toBeGreaterThan(0);
+  const before = await places();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  await page.reload();
+  await page.getByRole('application', { name: /Drawing of/ }).waitFor();
+  const late = await node('Late comer');
+  await until('the new one has its place', async () => (await places()).get(late.id) !== null);
+  const after = await places();
+  for (const [id, place] of before) expect([id, after.get(id)]).toEqual([id, place]);
+  // Once, for the one that had none.
+  expect(asked.filter((request) => request === 'PUT /graph/positions')).toHaveLength(1);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('a node that is dragged stays there, for everybody', async () => {
+  const lone = await workspace.call(createNode, { type: 'organization', name: 'Dragged' });
+  const { context, page, faults } = await site.visit(`/graph?node=${lone.id}`);
+  await pane(page, 'Dragged');
+  await until('it has its place', async () => (await places()).get(lone.id) !== null);
+  const before = (await places()).get(lone.id);
+  // With the filters of the other organizations off it is alone, in the middle.
+  for (const name of ['Linden Bakery', 'Kolonáda']) {
+    const box = page.getByRole('checkbox', { name: new RegExp(name) });
+    if ((await box.count()) > 0) await box.uncheck();
+  }
+  await page.getByRole('button', { name: 'Whole graph (0)' }).click();
+  const canvas = await page.getByRole('application').boundingBox();
+  if (!canvas) throw new Error('Nothing is drawn.');
+  const [x, y] = [canvas.x + canvas.width / 2, canvas.y + canvas.height / 2];
+  await until('it was dragged', async () => {
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 40, y + 60, { steps: 4 });
+    await page.mouse.up();
+    return (await places()).get(lone.id) !== before;
+  });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('filters, search and the list tell of the same nodes, and the keyboard does all of it', async () => {
+  const { context, page, faults } = await site.visit('/graph');
+  await page.keyboard.press('l');
+  await options(page).first().waitFor();
+  const count = () => page.getByRole('listbox').getByRole('option').first().getAttribute('aria-setsize');
+  const all = Number(await count());
+  expect(all).toBe((await places()).size);
+  await page.getByRole('checkbox', { name: /^Project/ }).uncheck();
+  await until('projects are left out', async () => Number(await count()) < all);
+  // What is left out is found nevertheless.
+  await page.keyboard.press('/');
+  await page.keyboard.type('SECOND ov');
+  await page.locator('[data-combobox-selected]', { hasText: 'Second oven' }).waitFor();
+  await page.keyboard.press('Enter');
+  await pane(page, 'Second oven');
+  expect(new URL(page.url()).searchParams.get('node')).toMatch(/^[0-9a-f-]{36}$/);
+  await page.getByRole('checkbox', { name: /^Project/ }).check();
+  await page.getByRole('listbox').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  const last = page.getByRole('listbox', { name: 'Nodes of the graph' }).getByRole('option', { selected: true });
+  await last.waitFor();
+  expect(await last.getAttribute('aria-posinset')).toBe(String(all));
+  await page.keyboard.press('Escape');
+  await page.getByRole('complementary', { name: 'Detail of the node' }).waitFor({ state: 'hidden' });
+  expect(new URL(page.url()).searchParams.has('node')).toBe(false);
+  for (const name of ['Organization', 'Area', 'Process', 'Project', 'Principle'])
+    await page
+      .getByRole('group', { name: 'Type' })
+      .getByRole('checkbox', { name: new RegExp(`^${name}`) })
+      .uncheck();
+  await page.getByText(/The filters hide/).waitFor();
+  await page.getByRole('main').getByRole('button', { name: 'Reset filters' }).first().click();
+  await options(page).first().waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('what changes elsewhere is shown, without asking for it again and again', async () => {
+  const changing = await node('Before');
+  const { context, page, faults } = await site.visit(`/graph?node=${changing.id}`);
+  await pane(page, 'Before');
+  await page.keyboard.press('l');
+  await page.getByRole('option', { name: /Before/ }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await workspace.call(updateNode, { node_id: changing.id, name: 'After', description: 'Told at once' });
+  await pane(page, 'After');
+  await page.getByText('Told at once').waitFor();
+  await page.getByRole('option', { name: /After/ }).waitFor();
+  // One round for one change: the graph's difference, the node and its sharing; and the one with which the channel begins,
+  // where it was slow to open.
+  const round = ['/graph', `/nodes/${changing.id}`, `/nodes/${changing.id}/access`];
+  expect([...new Set(asked)].sort()).toEqual(round);
+  for (const path of round) expect(asked.filter((one) => one === path).length).toBeLessThanOrEqual(2);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('a workspace that is away is told, and what changed meanwhile is shown when it is back', async () => {
+  const changing = await node('While away');
+  const { context, page } = await site.visit(`/graph?node=${changing.id}`);
+  await pane(page, 'While away');
+  // The channel breaks and is not made again until the change has happened.
+  let isCut = true;
+  await page.routeWebSocket('**/sessions/ws', (socket) =>
+    isCut ? void socket.close() : void socket.connectToServer(),
+  );
+  await page.reload();
+  await pane(page, 'While away');
+  await page.getByText('The connection is lost').waitFor();
+  await workspace.call(updateNode, { node_id: changing.id, name: 'Back again' });
+  isCut = false;
+  await page.getByText('The connection is lost').waitFor({ state: 'hidden' });
+  await pane(page, 'Back again');
+  await context.close();
+});
+
+it('a hidden node exists nowhere: not on the page, not in what is sent to it; it can be asked for', async () => {
+  const secret = await node('Tajemství', { visibility: 'private' });
+  const reader = await workspace.call(createUser, { name: 'Reader' });
+  const { secret: token } = await workspace.call(createToken, { user_id: reader.id, label: 'page', scope: 'read' });
+  const { context, page, faults } = await site.open();
+  const sent: string[] = [];
+  page.on(
+    'response',
+    (answer) =>
+      void answer.text().then(
+        (text) => sent.push(text),
+        () => undefined,
+      ),
+  );
+  page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => sent.push(String(payload))));
+  await page.goto(`${workspace.url}/app/`);
+  await page.getByLabel('Token').fill(token);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Overview');
+  await page.goto(`${workspace.url}/app/graph?node=${secret.id}`);
+  await page.getByText('This node is not here.').waitFor();
+  await page.keyboard.press('l');
+  await options(page).first().waitFor();
+  await page.getByRole('textbox', { name: 'Find a node by name' }).fill('tajemstvi');
+  await page.getByText('Nothing of that name.').waitFor();
+  await workspace.call(updateNode, { node_id: secret.id, description: 'Nobody hears of this' });
+  const seen = await node('Seen by all');
+  await page.keyboard.press('Escape');
+  await page.getByRole('option', { name: /Seen by all/ }).waitFor();
+  expect(seen.id).not.toBe(secret.id);
+  expect(sent.join('\n')).not.toMatch(/Tajemství|Nobody hears/);
+  expect(sent.filter((text) => text.includes(secret.id)).every((text) => text.includes('NODE_NOT_FOUND'))).toBe(true);
+  await page.getByLabel('What do you need it for?').fill('Curiosity');
+  await page.getByRole('button', { name: 'Ask for access' }).click();
+  await page.getByText('Asked. Whoever manages').waitFor();
+  expect(faults.list.filter((fault) => !fault.includes('404'))).toEqual([]);
+  await context.close();
+});
+
+it('the palette finds nodes by any word and does what the page can do, by keys alone', async () => {
+  const { context, page, faults } = await site.visit('/settings');
+  const field = page.getByRole('combobox', { name: 'Find or do' });
+  const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option');
+  const takesKeys = () => page.locator('[role=combobox]:focus').waitFor();
+  await page.keyboard.press('Control+k');
+  await takesKeys();
+  await expectAccessible(page);
+  await page.keyboard.type('second oven');
+  await options.filter({ hasText: 'Second oven' }).first().waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Enter');
+  await pane(page, 'Second oven');
+  await field.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Find or do something…' }).click();
+  await takesKeys();
+  await page.keyboard.type('overv');
+  await options.filter({ hasText: 'Overview' }).waitFor();
+  await until(
+    'the action is the first',
+    async () => (await options.first().textContent())?.startsWith('Overview') ?? false,
+  );
+  await page.keyboard.press('Enter');
+  await heading(page, 'Overview');
+  await page.keyboard.press('Control+k');
+  await takesKeys();
+  await page.keyboard.type('zzzz');
+  await page.getByText('Nothing of that name.').waitFor();
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'hidden' });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('a node is made from everywhere, beside the one that is selected', async () => {
+  const area = await node('Parent area', { type: 'area' });
+  const { context, page, faults } = await site.visit(`/overview?node=${area.id}`);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('new node');
+  await page.getByRole('option', { name: 'New node' }).click();
+  const form = page.getByRole('dialog', { name: 'New node' });
+  await form.getByText('Parent area').waitFor();
+  await expectAccessible(page);
+  expect(faults.list).toEqual([]);
+  await page.keyboard.press('Enter');
+  await form.getByRole('alert').getByText('VALIDATION_FAILED').waitFor();
+  await form.getByText('Process', { exact: true }).click();
+  await form.getByLabel('Name').fill('Made in the browser');
+  await page.keyboard.press('Enter');
+  await pane(page, 'Made in the browser');
+  const id = new URL(page.url()).searchParams.get('node') ?? '';
+  const made = await workspace.call(getNode, { node_id: id });
+  expect(made).toMatchObject({ type: 'process', organization: { id: organization.id } });
+  expect(made.edges.items.map(({ relation, node }) => [relation, node.name]).sort()).toEqual([
+    ['belongs_to', 'Kolonáda'],
+    ['belongs_to', 'Parent area'],
+  ]);
+  await context.close();
+});

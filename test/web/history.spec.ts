@@ -1,0 +1,191 @@
+import {
+  addResponsibility,
+  createActor,
+  createNode,
+  createToken,
+  createUser,
+  getNode,
+  type Node,
+  reorderResponsibilities,
+  setAccess,
+  updateNode,
+} from '@workspace-graph/contracts';
+import type { Page } from 'playwright-core';
+import { callTool, connectMcp, NEWEST } from '../central/mcp-streams.js';
+import { RestClient } from '../central/rest-client.js';
+import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { expectAccessible, Site, until, type Visit, type VisitOptions } from './site.js';
+
+let site: Site;
+let workspace: RunningWorkspace;
+let organization: Node;
+beforeAll(async () => {
+  site = await Site.start();
+  workspace = site.workspace;
+  organization = await site.organization();
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+let count = 0;
+const make = (more: object = {}): Promise<Node> =>
+  workspace.call(createNode, { type: 'project', name: `Node ${++count}`, organization_id: organization.id, ...more });
+const read = ({ id }: Node): Promise<Node> => workspace.call(getNode, { node_id: id });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+async function detail(node: Node, options: VisitOptions & { readonly token?: string } = {}): Promise<Visit> {
+  const visit = await site.visit(`/graph?node=${node.id}`, options);
+  await visit.page.getByRole('heading', { level: 2, name: node.name, exact: true }).waitFor();
+  return visit;
+}
+
+describe('the history', () => {
+  it('tells who changed what, before and after, in words; names in place of ids; long texts folded', async () => {
+    const jana = await workspace.call(createActor, { type: 'person', name: 'Jana Lipová' });
+    const uma = await workspace.call(createUser, { name: 'Uma' });
+    const node = await make({ description: 'Před <b>změnou</b>' });
+    const other = await workspace.call(createToken, { user_id: uma.id, label: 'uma', scope: 'write' });
+    await workspace.call(updateNode, { node_id: node.id, lifecycle: 'in_progress', owner_id: jana.id });
+    await workspace.call(updateNode, { node_id: node.id, description: `Po změně\n${'dlouhý text '.repeat(40)}konec` });
+    for (const title of ['Jedna', 'Dvě']) await workspace.call(addResponsibility, { node_id: node.id, title });
+    const { responsibilities } = await read(node);
+    await workspace.call(reorderResponsibilities, {
+      node_id: node.id,
+      responsibility_ids: responsibilities.map(({ id }) => id).reverse(),
+    });
+    await workspace.call(setAccess, {
+      node_id: node.id,
+      visibility: 'group',
+      recipients: [{ kind: 'user', id: uma.id, access: 'write' }],
+      confirmed: true,
+    });
+    const { context, page, faults } = await detail(node);
+    await page.getByRole('tab', { name: 'History' }).click();
+    const rows = page.getByRole('list', { name: 'Changes of this node' }).getByRole('listitem');
+    const row = (name: string) => rows.filter({ hasText: name });
+    await row('Sharing changed').getByText('Uma (write)').waitFor();
+    await row('Sharing changed').getByText('inherited').waitFor();
+    await row('Responsibilities reordered').getByText('Dvě, Jedna').waitFor();
+    const owner = rows.filter({ hasText: 'Lifecycle' }).first();
+    await owner.getByText('Backlog').waitFor();
+    await owner.getByText('In progress').waitFor();
+    await owner.getByText('Jana Lipová').waitFor();
+    await row('Created').getByText('Kolonáda').first().waitFor();
+    const folded = row('Description').first();
+    await folded.getByText('Před <b>změnou</b>').waitFor();
+    expect(await folded.getByText('konec').isVisible()).toBe(false);
+    await folded.getByText('Po změně').first().click();
+    await folded.getByText('konec').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Kind of change').selectOption('Sharing changed');
+    await until('only one is left', async () => (await rows.count()) === 1);
+    await page.getByLabel('Kind of change').selectOption('Archived');
+    await page.getByText('There is no such change.').waitFor();
+    await button(page, 'Show all changes').click();
+    await until('all are back', async () => (await rows.count()) === 5);
+    // What happens now is added at once.
+    await workspace.call(updateNode, { node_id: node.id, goal: 'Nový cíl' });
+    await page.getByText('Nový cíl').waitFor();
+    expect(faults.list).toEqual([]);
+    expect(await faults.shift()).toBeLessThan(0.05);
+    await context.close();
+
+    const reading = await detail(node, { token: other.secret });
+    await reading.page.getByRole('tab', { name: 'Sessions' }).waitFor();
+    expect(await reading.page.getByRole('tab', { name: 'History' }).count()).toBe(0);
+    expect(reading.faults.list).toEqual([]);
+    await reading.context.close();
+  });
+
+  it('is paged, filtered by who did it, and tells what others did', async () => {
+    const uma = await workspace.call(createUser, { name: 'Uma Druhá', max_scope: 'manage' });
+    const { secret } = await workspace.call(createToken, { user_id: uma.id, label: 'uma', scope: 'manage' });
+    const node = await make();
+    for (let at = 1; at <= 26; at++) await workspace.call(updateNode, { node_id: node.id, goal: `Cíl ${at}` });
+    const agent = await connectMcp(new RestClient(workspace.url, site.folder.token), { pin: NEWEST });
+    await callTool(agent, 'svc_update_node', { node_id: node.id, goal: 'Cíl agenta' });
+    await agent.close();
+    const changed = await fetch(`${workspace.url}/nodes/${node.id}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ goal: 'Umin cíl' }),
+    });
+    expect(await changed.json()).toMatchObject({ applied: true });
+    const { context, page, faults } = await detail(node, { language: 'cs', theme: 'dark', width: 1024 });
+    await page.getByRole('tab', { name: 'Historie' }).click();
+    const rows = page.getByRole('list', { name: 'Změny tohoto nodu' }).getByRole('listitem');
+    await page.getByText('Umin cíl').waitFor();
+    expect(await rows.count()).toBe(25);
+    await rows.filter({ hasText: 'Cíl agenta' }).getByText('Agent, za koho: ').first().waitFor();
+    await rows.filter({ hasText: 'Cíl agenta' }).getByRole('link', { name: 'Relace' }).first().waitFor();
+    await expectAccessible(page);
+    await button(page, 'Starší změny').click();
+    await until('all are shown', async () => (await rows.count()) === 29);
+    await rows.filter({ hasText: 'Založeno' }).waitFor();
+    await page.getByLabel('Kdo změnil').selectOption('Uma Druhá');
+    await until('hers is left', async () => (await rows.count()) === 1);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1024);
+    expect(faults.list).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('what somebody else has chosen meanwhile', () => {
+  /** The page does not hear of changes. */
+  const deaf = async (node: Node): Promise<Visit> => {
+    const visit = await detail(node);
+    await visit.page.routeWebSocket('**/sessions/ws', () => undefined);
+    await visit.page.reload();
+    await visit.page.getByRole('heading', { level: 2, name: node.name, exact: true }).waitFor();
+    return visit;
+  };
+
+  it('is told with whose it is, and is kept or replaced', async () => {
+    const node = await make();
+    const { context, page } = await deaf(node);
+    await page.getByLabel('Lifecycle').waitFor();
+    await workspace.call(updateNode, { node_id: node.id, lifecycle: 'done' });
+    await page.getByLabel('Lifecycle').selectOption('in_progress');
+    const told = page.getByRole('alert');
+    await told.getByText('Lifecycle was changed meanwhile').waitFor();
+    await told.getByText(/ has set: Done$/).waitFor();
+    await told.getByText('You chose: In progress').waitFor();
+    await expectAccessible(page);
+    expect((await read(node)).lifecycle).toBe('done');
+    await told.getByRole('button', { name: 'Take theirs' }).click();
+    await told.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Lifecycle').inputValue()).toBe('done');
+
+    await workspace.call(updateNode, { node_id: node.id, lifecycle: 'on_hold' });
+    await page.getByLabel('Lifecycle').selectOption('in_progress');
+    await told.getByText(/ has set: On hold$/).waitFor();
+    await told.getByRole('button', { name: 'Keep mine' }).click();
+    await until('mine is kept', async () => (await read(node)).lifecycle === 'in_progress');
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await until('it is taken back', async () => (await read(node)).lifecycle === 'on_hold');
+    await context.close();
+  });
+
+  it('is told by names for an owner; a change that was built on is not taken back', async () => {
+    const [jana, petr] = [
+      await workspace.call(createActor, { type: 'person', name: 'Jana Malá' }),
+      await workspace.call(createActor, { type: 'person', name: 'Petr Malý' }),
+    ];
+    const node = await make();
+    const { context, page } = await deaf(node);
+    await button(page, 'Change the owner').waitFor();
+    await workspace.call(updateNode, { node_id: node.id, owner_id: petr.id });
+    await button(page, 'Change the owner').click();
+    await page.getByRole('textbox', { name: 'Find a person or an automation' }).fill('jana mala');
+    await page.getByRole('option', { name: 'Jana Malá' }).click();
+    const told = page.getByRole('alert');
+    await told.getByText(/ has set: Petr Malý$/).waitFor();
+    await told.getByText('You chose: Jana Malá').waitFor();
+    await told.getByRole('button', { name: 'Keep mine' }).click();
+    await until('mine is kept', async () => (await read(node)).owner?.id === jana.id);
+    await workspace.call(updateNode, { node_id: node.id, owner_id: null });
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('status').getByText('Somebody has changed it meanwhile').waitFor();
+    expect((await read(node)).owner).toBeNull();
+    await context.close();
+  });
+});

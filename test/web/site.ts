@@ -1,0 +1,146 @@
+import { setTimeout } from 'node:timers/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import { createNode, type Node } from '@workspace-graph/contracts';
+import { startBrowser } from '@workspace-graph/testing/browser';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type RunningWorkspace, WorkspaceFolder } from '../e2e/workspace-process.js';
+
+/** Names of the views. */
+export const TITLES = {
+  en: { overview: 'Overview', graph: 'Graph', workspace: 'Workspace', sync: 'Sync', settings: 'Settings' },
+  cs: { overview: 'Přehled', graph: 'Graf', workspace: 'Práce', sync: 'Sync', settings: 'Nastavení' },
+} as const;
+export type Language = keyof typeof TITLES;
+export const LANGUAGES: readonly Language[] = ['en', 'cs'];
+/** Both languages and both themes; colours do not depend on words. */
+export const LOOKS = [
+  { theme: 'light', language: 'en' },
+  { theme: 'dark', language: 'cs' },
+] as const;
+
+/** For a state that a busy machine is slow to reach. */
+const BUSY_MS = Number(process.env['SVC_TEST_BUSY_MS'] ?? 120_000);
+const PAUSE_MS = 50;
+
+/** What a person would not see, and a page must not do. */
+export interface Faults {
+  readonly list: string[];
+  /** Moves of what was painted already, as browsers count them. */
+  shift(): Promise<number>;
+}
+
+/** One page of a browser profile of its own. */
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly faults: Faults;
+}
+
+export interface VisitOptions {
+  readonly language?: Language;
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+/** Runs in the page, before anything of it. */
+const COUNT_SHIFTS = `
+  globalThis.shifted = 0;
+  new PerformanceObserver((entries) => {
+    for (const entry of entries.getEntries()) if (!entry.hadRecentInput) shifted += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** A real workspace and a real browser. */
+export class Site implements AsyncDisposable {
+  private constructor(
+    readonly folder: WorkspaceFolder,
+    readonly workspace: RunningWorkspace,
+    private readonly browser: Browser,
+  ) {}
+
+  static async start(): Promise<Site> {
+    const folder = new WorkspaceFolder();
+    const workspace = await folder.start();
+    return new Site(folder, workspace, await startBrowser());
+  }
+
+  /** The organization of what a spec makes. */
+  organization(): Promise<Node> {
+    return this.workspace.call(createNode, { type: 'organization', name: 'Kolonáda' });
+  }
+
+  /** A link that signs in once. */
+  async link(): Promise<string> {
+    const { stdout } = await this.folder.svc(['open', '--print', '--json']);
+    return (JSON.parse(stdout) as { url: string }).url;
+  }
+
+  /** A page of a new browser profile that notes every fault. */
+  open(options: VisitOptions = {}): Promise<Visit> {
+    return openVisit(this.browser, options);
+  }
+
+  /** A page of somebody who is signed in, at a path below `/app`. */
+  async visit(path: string, options: VisitOptions & { readonly token?: string } = {}): Promise<Visit> {
+    const visit = await this.open(options);
+    const { page, context } = visit;
+    const { token } = options;
+    if (token === undefined) {
+      await page.goto(await this.link());
+    } else {
+      await page.goto(`${this.workspace.url}/app/`);
+      await page.getByLabel('Token').fill(token);
+      await page.keyboard.press('Enter');
+    }
+    await page.locator('nav.rail').waitFor();
+    await page.goto(`${this.workspace.url}/app${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return { ...visit, context };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.browser.close();
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
+
+/** A page of a new profile of a browser that notes every fault. */
+export async function openVisit(
+  browser: Browser,
+  { language = 'en', theme = 'light', width = 1440 }: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    locale: language === 'cs' ? 'cs-CZ' : 'en-US',
+    colorScheme: theme,
+    // What fades in has its colours at once.
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(BUSY_MS);
+  const page = await context.newPage();
+  const list: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && list.push(message.text()));
+  page.on('pageerror', (error) => list.push(error.message));
+  page.on('response', (answer) => answer.status() >= 400 && list.push(`${answer.status()} ${answer.url()}`));
+  await page.addInitScript(COUNT_SHIFTS);
+  const shift = () => page.evaluate<number>('shifted');
+  return { context, page, faults: { list, shift } };
+}
+
+export const heading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
+    .analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+/** Waits for what becomes true by itself. @throws Error after two minutes */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + BUSY_MS;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`It never happened: ${what}`);
+    await setTimeout(PAUSE_MS);
+  }
+}
