@@ -96,9 +96,20 @@ function nameFailures(results) {
   }
 }
 
+/** What passed only when it was tried again: not a failure, but a defect of the test or of the page. */
+function nameUnsteady(results) {
+  for (const file of results.testResults)
+    for (const test of file.assertionResults)
+      if (test.status === 'passed' && test.invocations > 1) {
+        say(`~ ${file.name.slice(root.length + 1)}: unsteady: ${test.fullName}`);
+        say(test.retryReasons.join('\n'));
+      }
+}
+
 function countResults(resultFile) {
   if (!existsSync(resultFile)) return { passed: 0, failed: 1 };
   const results = JSON.parse(readFileSync(resultFile, 'utf8'));
+  nameUnsteady(results);
   nameFailures(results);
   if (results.numPendingTests > 0) say(`${results.numPendingTests} skipped`);
   return { passed: results.numPassedTests, failed: results.numFailedTests + results.numRuntimeErrorTestSuites };

@@ -17,7 +17,7 @@ import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, Site, until } from './site.js';
+import { expectAccessible, Site, undo, until } from './site.js';
 
 /** Nothing of it may be taken for markup. */
 const ODD = '<b>“May I?”</b> \u202eread & write';
@@ -215,7 +215,7 @@ describe('a request for access', () => {
     await button(page, 'Withdraw').click();
     await page.getByText('For the summary').waitFor({ state: 'hidden' });
     expect(await pending()).toEqual([]);
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Your request is withdrawn');
     await page.getByText('For the summary').waitFor();
     expect(await pending()).toMatchObject([{ node_id: secret.id, reason: 'For the summary' }]);
     expect(faults.list).toEqual([]);
@@ -245,7 +245,7 @@ it('what agents reached by search alone is accepted or rejected in place; the ow
   await named('Reject', lost).waitFor({ state: 'hidden' });
   expect(await held(own.id)).toContain(kept.id);
   expect(await held(own.id)).not.toContain(lost.id);
-  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await undo(page, 'has lost');
   await until('it is back', async () => (await held(own.id)).includes(lost.id));
   await named('Reject', far).click();
   const question = page.getByRole('alertdialog', { name: new RegExp(`^Take ${far.name} away`) });

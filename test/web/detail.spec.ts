@@ -16,7 +16,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { Site, until, type Visit } from './site.js';
+import { Site, undo, until, type Visit } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -120,7 +120,7 @@ describe('what is chosen', () => {
     const { context, page, faults } = await detail(node);
     await page.getByLabel('Lifecycle').selectOption('in_progress');
     await until('it is in progress', async () => (await read(node)).lifecycle === 'in_progress');
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Lifecycle: In progress');
     await until('it is taken back', async () => (await read(node)).lifecycle === 'backlog');
     await page.getByLabel('Health').selectOption('off_track');
     await page.getByLabel('Reason').fill('No oven');
@@ -156,7 +156,7 @@ describe('what is chosen', () => {
     await page.getByRole('menuitem', { name: 'Archive' }).click();
     await page.getByText('Nothing of it is lost').waitFor();
     expect((await read(node)).status).toBe('archived');
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'is archived');
     await until('it is back', async () => (await read(node)).status === 'active');
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Remove for good…' }).click();
@@ -272,7 +272,7 @@ describe('responsibilities, links and edges', () => {
     await until('he has it', async () => (await read(node)).responsibilities[1]?.assignees.length === 1);
     await button(page, 'Remove responsibility').click();
     await until('it is gone', async () => (await titles(node)).join() === 'Three,One');
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Removed: ');
     await until('it is back', async () => (await titles(node)).join() === 'Three,Two,One');
     expect((await read(node)).responsibilities[1]?.assignees).toMatchObject([{ name: 'Jan Kovář' }]);
     expect(faults.list).toEqual([]);
@@ -294,7 +294,7 @@ describe('responsibilities, links and edges', () => {
     await section(page, 'Tools').getByRole('link', { name: 'Oven' }).hover();
     await button(page, 'Remove Oven').click();
     await until('it is gone', async () => (await read(node)).tools.length === 0);
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Removed: Oven');
     await until('it is back', async () => (await read(node)).tools.length === 1);
     await context.close();
   });
@@ -318,7 +318,7 @@ describe('responsibilities, links and edges', () => {
     await section(page, 'Edges').getByText('Žitný chléb').hover();
     await button(page, 'Remove the edge to Žitný chléb').click();
     await until('it is gone', async () => (await edges()).length === 0);
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Edge to Žitný chléb removed');
     await until('it is back', async () => (await edges()).length === 1);
     await section(page, 'Edges')
       .getByRole('link', { name: new RegExp(other.name) })

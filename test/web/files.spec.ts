@@ -4,7 +4,7 @@ import { createNode, fileStatus, getSyncStatus, listFiles, listTrash, type Node 
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { NodeFolders } from './node-folders.js';
-import { expectAccessible, LANGUAGES, Site, until, type Visit } from './site.js';
+import { expectAccessible, LANGUAGES, Site, undo, until, type Visit } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -26,9 +26,6 @@ async function files(node: Node, language: 'en' | 'cs' = 'en', theme: 'light' | 
   await visit.page.getByRole('tab', { name: FILES[language] }).click();
   return visit;
 }
-/** Takes back what a note tells of. */
-const undo = (page: Page, text: string) =>
-  page.locator('.toast', { hasText: text }).getByRole('button', { name: 'Undo' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 it.each(LANGUAGES)(
@@ -129,7 +126,7 @@ it('files are renamed, deleted and brought back, from the note and from the tras
   };
   await remove();
   expect((await workspace.call(listTrash, { node_id: node.id })).items).toHaveLength(1);
-  await undo(page, 'new.md is in the trash').click();
+  await undo(page, 'new.md is in the trash');
   await link.waitFor();
   await remove();
   await button(page, 'Trash').click();
@@ -164,7 +161,7 @@ it('files are moved and renamed by keys, folders are folded and renamed after a 
   await form.getByLabel('Folder within the section').fill('final/2026');
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'outputs/final/2026' }).getByRole('link', { name: 'budget.md' }).waitFor();
-  await undo(page, 'Now at outputs/final/2026/budget.md').click();
+  await undo(page, 'Now at outputs/final/2026/budget.md');
   await page
     .getByRole('region', { name: 'wip/drafts', exact: true })
     .getByRole('link', { name: 'budget.md' })

@@ -14,7 +14,7 @@ import type { Page } from 'playwright-core';
 import { callTool, connectMcp, NEWEST } from '../central/mcp-streams.js';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, Site, until, type Visit, type VisitOptions } from './site.js';
+import { expectAccessible, Site, undo, until, type Visit, type VisitOptions } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -160,7 +160,7 @@ describe('what somebody else has chosen meanwhile', () => {
     await told.getByText(/ has set: On hold$/).waitFor();
     await told.getByRole('button', { name: 'Keep mine' }).click();
     await until('mine is kept', async () => (await read(node)).lifecycle === 'in_progress');
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Lifecycle: In progress');
     await until('it is taken back', async () => (await read(node)).lifecycle === 'on_hold');
     await context.close();
   });
@@ -183,7 +183,7 @@ describe('what somebody else has chosen meanwhile', () => {
     await told.getByRole('button', { name: 'Keep mine' }).click();
     await until('mine is kept', async () => (await read(node)).owner?.id === jana.id);
     await workspace.call(updateNode, { node_id: node.id, owner_id: null });
-    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+    await undo(page, 'Owner: ');
     await page.getByRole('status').getByText('Somebody has changed it meanwhile').waitFor();
     expect((await read(node)).owner).toBeNull();
     await context.close();

@@ -18,7 +18,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, Site, until } from './site.js';
+import { expectAccessible, Site, undo, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -45,7 +45,6 @@ const seek = async (page: Page, part: string, text: string): Promise<void> => {
 const user = async (name: string) => (await workspace.call(listUsers, { query: name })).items[0];
 const group = async (name: string) => (await workspace.call(listGroups, { query: name })).items[0];
 const actor = async (name: string) => (await workspace.call(listActors, { query: name })).items[0];
-const undo = (page: Page) => page.getByRole('status').getByRole('button', { name: 'Undo' }).last().click();
 
 it('people are found, added, renamed and given less or more; each change is taken back from its note', async () => {
   for (let index = 0; index < 25; index++) await workspace.call(createUser, { name: `Crowd ${index}` });
@@ -64,11 +63,11 @@ it('people are found, added, renamed and given less or more; each change is take
   await button(page, 'Save').click();
   await page.getByText('Žofie Velká is saved.').waitFor();
   expect(await user('Velká')).toMatchObject({ name: 'Žofie Velká', email: null });
-  await undo(page);
+  await undo(page, 'Žofie Velká is saved');
   await until('it is as before', async () => (await user('Malá'))?.email === 'zofie@example.org');
   await people.getByLabel('What Žofie <Malá> may do at most').selectOption('manage');
   await until('she manages', async () => (await user('Malá'))?.max_scope === 'manage');
-  await undo(page);
+  await undo(page, 'Žofie <Malá>: manage');
   await until('she does not', async () => (await user('Malá'))?.max_scope === 'write');
   await page.getByRole('searchbox', { name: 'Search people' }).fill('nobody of them');
   await people.getByText('Nothing of that name.').waitFor();
@@ -152,7 +151,7 @@ it('a group is made, filled and deleted; whoever gains or loses a node by it is 
   await page.keyboard.press('Escape');
   await button(page, 'Take Gita out').click();
   await groups.getByText('0 members').waitFor();
-  await undo(page);
+  await undo(page, 'Gita is not in Bakers');
   await groups.getByText('1 member', { exact: true }).waitFor();
   await groups.getByRole('textbox', { name: 'Claim' }).fill('');
   await button(page, 'Save').click();
@@ -192,7 +191,7 @@ it('an actor is added, tied to an account and handed over to another one with al
   await page.getByRole('option', { name: 'Ivo Account' }).click();
   await button(page, 'Part from the account Ivo Account').waitFor();
   expect((await actor('Ivo'))?.user_id).toBe((await user('Ivo Account'))?.id);
-  await undo(page);
+  await undo(page, 'Ivo is the account Ivo Account');
   await actors.getByRole('textbox', { name: 'Find the account of this person' }).waitFor();
   await button(page, 'Delete or hand over…').click();
   const question = page.getByRole('alertdialog', { name: 'Delete Ivo?' });

@@ -5,7 +5,7 @@ import { zipOf } from '@workspace-graph/testing';
 import type { Page } from 'playwright-core';
 import { NodeFolders } from './node-folders.js';
 import { DRAWINGS, MARKDOWN_PAYLOADS, NAMES, PAYLOADS } from './payloads.js';
-import { expectAccessible, type Language, Site, until, type Visit, type VisitOptions } from './site.js';
+import { expectAccessible, type Language, Site, undo, until, type Visit, type VisitOptions } from './site.js';
 
 let site: Site;
 let folders: NodeFolders;
@@ -185,7 +185,7 @@ it('a text is saved with the bytes that were not touched, and what is not saved 
   await button(page, 'Discard changes').click();
   await page.getByText('Unsaved').waitFor({ state: 'hidden' });
   expect(readFileSync(file, 'utf8')).toBe('odjinud\r\n');
-  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await undo(page, 'are discarded');
   await page.getByText('zahozené odjinud').waitFor();
   expect(faults.list).toEqual([]);
   await context.close();
@@ -238,7 +238,7 @@ it('their side is taken and given back again; a text whose file was deleted mean
   await button(page, 'Compare').click();
   await button(page, 'Take theirs').click();
   await page.locator('.cm-line', { hasText: /^jejich$/ }).waitFor();
-  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await undo(page, 'is taken');
   await page.locator('.cm-line', { hasText: /^moje první$/ }).waitFor();
   unlinkSync(file);
   await button(page, 'Create it again').click();

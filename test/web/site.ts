@@ -126,6 +126,10 @@ export async function openVisit(
   return { context, page, faults: { list, shift } };
 }
 
+/** Takes back what a note tells of; another note may still stand above it. */
+export const undo = (page: Page, text: string): Promise<void> =>
+  page.locator('.toast', { hasText: text }).getByRole('button', { name: 'Undo' }).click();
+
 export const heading = (page: Page, name: string): Promise<void> =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 

@@ -44,6 +44,8 @@ async function childrenNow() {
 
 /** What jest leaves in the global object of a spec file and would find again in the next one, such as its time limit. */
 const leftByJest = ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES'].map((name) => Symbol.for(name));
+/** What is done in a page by hand, beside a busy machine: one more try, told as unsteady by the run. */
+const specsInPages = /\/test\/web\/[^/]+\.spec\.ts$/;
 
 /**
  * Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes.
@@ -94,5 +96,9 @@ export default function environmentOfProcess(config, context) {
   kept ??= new LeakCheckingEnvironment(config, context);
   // Jest wraps it for each spec file.
   kept.global.process.exit = kept.exit;
+  if (process.env.CI && specsInPages.test(context.testPath)) {
+    kept.global[Symbol.for('RETRY_TIMES')] = 1;
+    for (const option of ['RETRY_IMMEDIATELY', 'LOG_ERRORS_BEFORE_RETRY']) kept.global[Symbol.for(option)] = true;
+  }
   return kept;
 }
