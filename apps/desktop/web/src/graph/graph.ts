@@ -131,6 +131,27 @@ function edgeKey({ source, target, relation }: GraphEdge): string {
   return `${source} ${target} ${relation}`;
 }
 
+/** What each node belongs to first of all: of several, one that is no organization, for that says most. */
+export function parentsOf({ nodes, edges }: GraphContent): ReadonlyMap<string, string> {
+  const parents = new Map<string, string>();
+  for (const { source, target, relation } of edges) {
+    if (relation !== 'belongs_to') continue;
+    const former = parents.get(source);
+    if (former === undefined || nodes.get(former)?.type === 'organization') parents.set(source, target);
+  }
+  return parents;
+}
+
+/** Whether an edge only says that a node is of the organization that its parent is of. */
+export function isImplied(
+  { source, target, relation }: GraphEdge,
+  nodes: GraphContent['nodes'],
+  parents: ReadonlyMap<string, string>,
+): boolean {
+  const parent = nodes.get(parents.get(source) ?? '');
+  return relation === 'belongs_to' && parent?.organizationId === target && parent.id !== target;
+}
+
 /** How many edges each node has. */
 export function degreesOf(edges: readonly GraphEdge[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

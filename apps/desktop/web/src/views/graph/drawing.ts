@@ -4,9 +4,9 @@ import Sigma from 'sigma';
 import type { MouseCoords, NodeDisplayData, SigmaNodeEventPayload } from 'sigma/types';
 import { graphExtent } from 'sigma/utils';
 import type { Shown } from '../../graph/filters';
-import { degreesOf, type GraphEdge, isEnd } from '../../graph/graph';
+import { degreesOf, type GraphEdge, isEnd, isImplied, parentsOf } from '../../graph/graph';
 import { type Colours, readColours } from './colours';
-import { EdgeLayer } from './edge-layer';
+import { EdgeLayer, type Strength } from './edge-layer';
 import { Labels, type Rank } from './labels';
 import type { Place, Places } from './layout';
 import { ShapeProgram } from './shape-program';
@@ -114,9 +114,12 @@ export class Drawing {
     }
     this.graph = graph;
     this.container.dataset['drawn'] = String(this.graph.order);
-    const isFaint = ({ relation, target }: GraphEdge) =>
-      relation === 'belongs_to' && wanted.get(target)?.type === 'organization';
-    this.edgeLayer.show(this.edges, places, isFaint);
+    const parents = parentsOf({ nodes: wanted, edges: this.edges });
+    const strengthOf = (edge: GraphEdge): Strength => {
+      if (edge.relation !== 'belongs_to' || wanted.get(edge.target)?.type !== 'organization') return 'plain';
+      return isImplied(edge, wanted, parents) ? 'implied' : 'faint';
+    };
+    this.edgeLayer.show(this.edges, places, strengthOf);
     this.mark(this.wanted);
     const named = NAMED_PX * room;
     if (this.sigma.getSetting('labelRenderedSizeThreshold') !== named)

@@ -66,6 +66,9 @@ void main() {
   colour = vec4(mix(u_plain, u_faint, v_faint), 1.0) * here;
 }`;
 
+/** How an edge is drawn; one that others imply only where its source is selected. */
+export type Strength = 'plain' | 'faint' | 'implied';
+
 /** Where a point of the graph is on the canvas: the origin, and one unit in each direction, in pixels. */
 interface View {
   readonly origin: Place;
@@ -86,6 +89,8 @@ export class EdgeLayer {
   private readonly hot: WebGLBuffer;
   /** Those that tell most first. */
   private edges: readonly GraphEdge[] = [];
+  /** How many of them are drawn whatever is selected. */
+  private visible = 0;
   private rows = new Float32Array();
   private hotCount = 0;
   private selected: string | null = null;
@@ -119,10 +124,12 @@ export class EdgeLayer {
   }
 
   /** Draws these edges, each between the places of its ends. */
-  show(edges: readonly GraphEdge[], places: Places, isFaint: (edge: GraphEdge) => boolean): void {
-    const [plain, faint]: [GraphEdge[], GraphEdge[]] = [[], []];
-    for (const edge of edges) (isFaint(edge) ? faint : plain).push(edge);
-    this.edges = [...plain, ...faint];
+  show(edges: readonly GraphEdge[], places: Places, strengthOf: (edge: GraphEdge) => Strength): void {
+    const by: Readonly<Record<Strength, GraphEdge[]>> = { plain: [], faint: [], implied: [] };
+    for (const edge of edges) by[strengthOf(edge)].push(edge);
+    const { plain, faint, implied } = by;
+    this.edges = [...plain, ...faint, ...implied];
+    this.visible = plain.length + faint.length;
     this.rows = new Float32Array(this.edges.length * ROW.numbers);
     for (const [row, { source, target, relation }] of this.edges.entries()) {
       const [from, to] = [places.get(source), places.get(target)];
@@ -171,8 +178,10 @@ export class EdgeLayer {
   }
 
   private sendHot(): void {
-    const { selected } = this;
-    const rows = this.edges.flatMap((edge, row) => (selected !== null && isEnd(edge, selected) ? [row] : []));
+    const { selected, visible } = this;
+    const isHot = (edge: GraphEdge, row: number) =>
+      selected !== null && (row < visible ? isEnd(edge, selected) : edge.source === selected);
+    const rows = this.edges.flatMap((edge, row) => (isHot(edge, row) ? [row] : []));
     const numbers = rows.flatMap((row) => [...this.rows.subarray(row * ROW.numbers, (row + 1) * ROW.numbers)]);
     this.hotCount = rows.length;
     this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.hot);
@@ -197,9 +206,9 @@ export class EdgeLayer {
   };
 
   private drawMore(view: View): void {
-    const { gl, edges, drawn, perFrame, selected } = this;
+    const { gl, visible, drawn, perFrame, selected } = this;
     const { edge, membership, fadedEdge, hot } = this.colours();
-    const count = Math.min(perFrame, edges.length - drawn);
+    const count = Math.min(perFrame, visible - drawn);
     const [plain, faint] = selected === null ? [edge, membership] : [fadedEdge, fadedEdge];
     gl.useProgram(this.program);
     this.setView(view);
@@ -207,9 +216,9 @@ export class EdgeLayer {
     this.draw(this.hot, 0, this.hotCount, { plain: hot, faint: hot, width: WIDTH_PX.hot });
     this.drawn += count;
     this.begunMs = performance.now();
-    if (this.drawn === edges.length) {
+    if (this.drawn === visible) {
       this.frame = 0;
-      this.container.dataset['edges'] = String(edges.length);
+      this.container.dataset['edges'] = String(visible);
       return;
     }
     this.frame = requestAnimationFrame(() => {

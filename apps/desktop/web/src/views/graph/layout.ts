@@ -1,4 +1,4 @@
-import type { GraphContent, GraphEdge, GraphNode } from '../../graph/graph';
+import { type GraphContent, type GraphEdge, type GraphNode, isImplied, parentsOf } from '../../graph/graph';
 
 /** Sent to the worker: rows of nodes, and edges as pairs of rows. */
 export interface LayoutTask {
@@ -30,8 +30,8 @@ const STEPS = { few: 600, many: 250 } as const;
 const MANY = 2_000;
 /** Parents of parents that a first place follows. */
 const DEEPEST = 4;
-/** How strongly a node is pulled to what it belongs to beside its first parent: its group stays together. */
-const FAINT = 0.02;
+/** How strongly edges pull: groups stay together, with room around what they belong to. */
+const PULL = { toParent: 0.5, toOrganization: 0.3, besideParent: 0.02, other: 0.1 } as const;
 
 /**
  * Places every node that has no place yet, beside those that stay where they are; the same graph is placed the same way
@@ -54,9 +54,9 @@ export function place(
 }
 
 /** What the worker is asked. A node without a place begins beside what it belongs to. */
-export function taskOf({ edges }: GraphContent, nodes: readonly GraphNode[], known: Places): LayoutTask {
+export function taskOf(graph: GraphContent, nodes: readonly GraphNode[], known: Places): LayoutTask {
   const rows = new Map(nodes.map(({ id }, row) => [id, row]));
-  const parents = parentsOf(edges, (id) => nodes[rows.get(id) ?? -1]?.type === 'organization');
+  const parents = parentsOf(graph);
   const spread = 10 * Math.sqrt(nodes.length);
   const start = (row: number, depth: number): readonly [number, number] => {
     const id = nodes[row]?.id ?? '';
@@ -67,26 +67,23 @@ export function taskOf({ edges }: GraphContent, nodes: readonly GraphNode[], kno
     const far = (spread / (depth + 1) ** 2) * Math.sqrt((row % 97) / 97 + 0.1);
     return [x + far * Math.cos(row * ANGLE), y + far * Math.sin(row * ANGLE)];
   };
-  const drawn = edges.filter(({ source, target }) => rows.has(source) && rows.has(target));
+  const pulling = graph.edges.filter((edge) => !isImplied(edge, graph.nodes, parents));
   return {
     count: nodes.length,
     places: Float32Array.from(nodes.flatMap((_, row) => start(row, 0))),
     fixed: Uint8Array.from(nodes, ({ id }) => (known.has(id) ? 1 : 0)),
-    edges: Uint32Array.from(drawn.flatMap(({ source, target }) => [rows.get(source) ?? 0, rows.get(target) ?? 0])),
-    weights: Float32Array.from(drawn, ({ source, target, relation }) =>
-      relation === 'belongs_to' && parents.get(source) !== target ? FAINT : 1,
-    ),
+    edges: Uint32Array.from(pulling.flatMap(({ source, target }) => [rows.get(source) ?? 0, rows.get(target) ?? 0])),
+    weights: Float32Array.from(pulling, (edge) => pullOf(edge, graph.nodes, parents)),
     steps: nodes.length > MANY ? STEPS.many : STEPS.few,
   };
 }
 
-/** What each node belongs to first of all: of several, one that is no organization, for that says most. */
-function parentsOf(edges: readonly GraphEdge[], isOrganization: (id: string) => boolean): ReadonlyMap<string, string> {
-  const parents = new Map<string, string>();
-  for (const { source, target, relation } of edges) {
-    if (relation !== 'belongs_to') continue;
-    const former = parents.get(source);
-    if (former === undefined || isOrganization(former)) parents.set(source, target);
-  }
-  return parents;
+function pullOf(
+  { source, target, relation }: GraphEdge,
+  nodes: GraphContent['nodes'],
+  parents: ReadonlyMap<string, string>,
+): number {
+  if (relation !== 'belongs_to') return PULL.other;
+  if (parents.get(source) !== target) return PULL.besideParent;
+  return nodes.get(target)?.type === 'organization' ? PULL.toOrganization : PULL.toParent;
 }

@@ -14,8 +14,9 @@ const SETTINGS = {
   adjustSizes: false,
   edgeWeightInfluence: 1,
   scalingRatio: 2,
-  strongGravityMode: false,
-  gravity: 1,
+  // Far groups are pulled back as strongly as they are far: the drawing becomes a disc without outliers.
+  strongGravityMode: true,
+  gravity: 0.05,
   slowDown: 1,
   barnesHutTheta: 0.7,
 } as const;
@@ -50,13 +51,13 @@ function nodeRows({ count, places, fixed }: LayoutTask): Float32Array {
   return nodes;
 }
 
-/** The rows of the edges; each end becomes as heavy as what pulls at it. */
+/** The rows of the edges; each end becomes as heavy as it has edges. */
 function edgeRows({ edges, weights }: LayoutTask, nodes: Float32Array): Float32Array {
   const rows = new Float32Array(weights.length * EDGE.width);
   for (const [edge, weight] of weights.entries()) {
     const ends = [edges[edge * 2] ?? 0, edges[edge * 2 + 1] ?? 0].map((row) => row * NODE.width);
     rows.set([...ends, weight], edge * EDGE.width);
-    for (const end of ends) nodes[end + NODE.mass] = (nodes[end + NODE.mass] ?? 1) + weight;
+    for (const end of ends) nodes[end + NODE.mass] = (nodes[end + NODE.mass] ?? 1) + 1;
   }
   return rows;
 }
