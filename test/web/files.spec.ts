@@ -180,6 +180,22 @@ it('files are moved and renamed by keys, folders are folded and renamed after a 
   await context.close();
 });
 
+it('a file that the palette finds opens where it is read', async () => {
+  const { node, folder } = await folders.make();
+  writeFileSync(join(folder, 'wip/ledger of oats.md'), '# Oats of the year');
+  const { context, page, faults } = await files(node);
+  await page.getByRole('link', { name: 'ledger of oats.md' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.locator('[role=combobox]:focus').waitFor();
+  await page.keyboard.type('ledger oats');
+  await page.getByRole('option').filter({ hasText: 'ledger of oats.md' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Oats of the year' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('file')).toBe('wip/ledger of oats.md');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('what cannot be tracked is told with what can be done, and a file that is not in step with its state', async () => {
   const { node, folder } = await folders.make();
   writeFileSync(join(folder, 'wip/charter.md'), 'one');

@@ -3,6 +3,8 @@ import { FolderPen } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode } from '../../api/change';
+import { Question } from '../../parts/confirm';
+import { useOneAtATime } from '../../parts/one-at-a-time';
 import { Refused } from '../../parts/problem';
 import { moveDraft } from '../../reader/drafts';
 
@@ -41,8 +43,8 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
     if (input.new_prefix === prefix) return onDone();
     void guard(async () => setPreview(await change(renameFolder, { ...input, dry_run: true })));
   };
-  const apply = () =>
-    void guard(async () => {
+  const [apply, isRenaming] = useOneAtATime(() =>
+    guard(async () => {
       try {
         for (let left = Number.POSITIVE_INFINITY, isMoving = true; isMoving; ) {
           const answer = await change(renameFolder, { ...input, dry_run: false });
@@ -57,7 +59,8 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
         await refreshNode(nodeId);
       }
       onDone();
-    });
+    }),
+  );
   const problems = preview?.renamed.flatMap(({ from, problem }) => (problem === null ? [] : [`${from}: ${problem}`]));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
@@ -88,26 +91,22 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
           </button>
         </div>
       ) : (
-        <div className="banner wait" role="alertdialog" aria-label={t('files.rename', { name: prefix })}>
-          <FolderPen className="i" aria-hidden="true" />
-          <div className="b">
-            <strong>{t('files.rename_question', { count: preview.remaining, to: input.new_prefix })}</strong>
-            <ul className="mono wrap">
-              {problems?.map((text) => (
-                <li key={text}>{text}</li>
-              ))}
-            </ul>
-            {remaining !== null && <p role="status">{t('files.remaining', { count: remaining })}</p>}
-            <div className="acts">
-              <button type="button" className="btn sm" onClick={apply}>
-                {t('files.rename_confirm')}
-              </button>
-              <button type="button" className="btn ghost sm" onClick={onDone}>
-                {t('edit.back')}
-              </button>
-            </div>
-          </div>
-        </div>
+        <Question
+          icon={FolderPen}
+          look="wait"
+          title={t('files.rename_question', { count: preview.remaining, to: input.new_prefix })}
+          action={t('files.rename_confirm')}
+          isSending={isRenaming}
+          onAct={apply}
+          onLeave={onDone}
+        >
+          <ul className="mono wrap">
+            {problems?.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+          {remaining !== null && <p role="status">{t('files.remaining', { count: remaining })}</p>}
+        </Question>
       )}
     </form>
   );

@@ -148,7 +148,11 @@ function useEntries(
       id: `${hit.kind} ${hit.item_id ?? hit.node?.id}`,
       ...linesOf(hit),
       note: hit.kind === 'node' && hit.node ? t(`type.${hit.node.type}`) : (hit.node?.name ?? t(`palette.${hit.kind}`)),
-      run: () => hit.node && void navigate({ to: '/graph', search: { node: hit.node.id } }),
+      run: () => {
+        if (!hit.node) return;
+        const file = hit.kind === 'file' ? unmarked(hit.snippet) : undefined;
+        void navigate({ to: '/graph', search: { node: hit.node.id, file } });
+      },
     }),
   );
   const ofActions = fitting.map(
@@ -184,6 +188,10 @@ function linesOf({ kind, node, matched, snippet }: Hit): Pick<Entry, 'lead' | 't
     };
   const Icon = kind === 'node' ? Search : ICONS[kind];
   return { lead: <Icon className="i" aria-hidden="true" />, text: <Marked text={snippet} /> };
+}
+
+function unmarked(text: string): string {
+  return text.replaceAll(/«([^»]*)»/g, '$1');
 }
 
 /** A snippet with its matches, which the workspace marks with « and ». */
