@@ -39,6 +39,8 @@ const ROOMY = { nodes: 1_500, least: 0.45 } as const;
 /** Size from which on a node shows its name, at its full size. */
 const NAMED_PX = 5;
 const CAMERA_MS = 240;
+/** Around the outermost nodes: room for their names. */
+const PADDING_PX = 48;
 /** Neighbours that all keep their labels. */
 const FEW = 25;
 export type Direction = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
@@ -81,6 +83,7 @@ export class Drawing {
       labelGridCellSize: 90,
       labelDensity: 0.8,
       zIndex: true,
+      stagePadding: PADDING_PX,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
       zoomDuration: CAMERA_MS,

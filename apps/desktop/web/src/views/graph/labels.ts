@@ -67,9 +67,11 @@ export class Labels {
     if (label === null) return;
     const { text, faint, surface } = this.colours();
     context.font = `${fontOf(rank, size)} ${FAMILY}`;
-    const half = context.measureText(label).width / 2;
+    const half = context.measureText(label).width / 2 + 2;
     const top = y + size + GAP - 2;
-    const box = { left: x - half - 2, right: x + half + 2, top, bottom: top + 15 };
+    // Beside the edge of the drawing a name is not cut, but moved in.
+    const middle = Math.max(half, Math.min(x, context.canvas.clientWidth - half));
+    const box = { left: middle - half, right: middle + half, top, bottom: top + 15 };
     if (drawn.some((other) => isOver(box, other))) return;
     drawn.push(box);
     context.textAlign = 'center';
@@ -77,9 +79,9 @@ export class Labels {
     context.lineJoin = 'round';
     context.lineWidth = 3;
     context.strokeStyle = surface;
-    context.strokeText(label, x, top + 2);
+    context.strokeText(label, middle, top + 2);
     context.fillStyle = rank === 0 ? faint : text;
-    context.fillText(label, x, top + 2);
+    context.fillText(label, middle, top + 2);
     context.textAlign = 'start';
   }
 
