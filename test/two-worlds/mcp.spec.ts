@@ -6,7 +6,7 @@ import { baselineSql, FILLER, NODES } from './baseline.js';
 import { McpSpeaker, uriOf } from './mcp-speaker.js';
 import { expectSame, inBothWorlds, type RunningWorld } from './running-world.js';
 import { joinSecret, noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
-import { tellWorld } from './story.js';
+import { transcribeWorld } from './story.js';
 import type { Role, Surface } from './surface.js';
 import { Transcript } from './transcript.js';
 
@@ -22,7 +22,7 @@ describe('to agents that may not see them, hidden nodes', () => {
   it('change nothing in the result of any tool [access.hidden.nowhere] [access.hidden.two-worlds]', async () => {
     const told = await inBothWorlds(async (world, withSecrets) => {
       await using surface = new McpSurface(world);
-      return await tellWorld(surface, withSecrets);
+      return await transcribeWorld(surface, withSecrets);
     });
     expect(told[0].length).toBeGreaterThan(400);
     expectSame(told);
@@ -31,7 +31,7 @@ describe('to agents that may not see them, hidden nodes', () => {
   it('are in no list, completion, resource or home, and move no stream [access.hidden.nowhere] [access.hidden.two-worlds]', async () => {
     const told = await inBothWorlds(async (world, withSecrets) => {
       await using surface = new McpSurface(world);
-      return await tellBesidesTools(surface, withSecrets);
+      return await askBesidesTools(surface, withSecrets);
     });
     expect(told[0].length).toBeGreaterThan(50);
     expectSame(told);
@@ -75,31 +75,31 @@ class McpSurface implements Surface, AsyncDisposable {
 }
 
 /** Everything that MCP has besides tools, before and after the secrets move. */
-async function tellBesidesTools(surface: McpSurface, withSecrets: boolean): Promise<readonly string[]> {
+async function askBesidesTools(surface: McpSurface, withSecrets: boolean): Promise<readonly string[]> {
   await surface.sql(baselineSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   const transcript = new Transcript(secrets);
   const watched = [...Object.values(NODES), FILLER, ...Object.values(secrets)];
   for (const role of ROLES) {
-    await tellLists(transcript, role, surface.speaker(role), secrets);
-    transcript.add(`${role}: home`, await tellHomes(surface, role, secrets));
+    await askLists(transcript, role, surface.speaker(role), secrets);
+    transcript.add(`${role}: home`, await askHomes(surface, role, secrets));
     transcript.add(`${role}: watch`, await surface.speaker(role).watch(watched));
   }
   if (withSecrets) await stirSecrets(surface, secrets);
   // What is heard later was not heard before: all that the secrets could have moved is through by then.
   await surface.manage(updateNode, { node_id: FILLER, name: 'Filler renamed' });
-  await tellHeard(surface, transcript, [FILLER]);
+  await noteHeard(surface, transcript, [FILLER]);
   // The new name has moved the filler in the lists of its neighbours, which only a look at them can show.
   if (withSecrets) await joinSecret(surface, secrets);
   await surface.manage(updateNode, { node_id: NODES.alpha, name: 'Alpha renamed' });
   await surface.manage(logEvent, { node_id: NODES.beta, kind: 'note', content: 'Told to everybody' });
-  await tellHeard(surface, transcript, [FILLER, NODES.alpha, NODES.beta]);
-  for (const role of ROLES) await tellLists(transcript, role, surface.speaker(role), secrets);
+  await noteHeard(surface, transcript, [FILLER, NODES.alpha, NODES.beta]);
+  for (const role of ROLES) await askLists(transcript, role, surface.speaker(role), secrets);
   return transcript.lines;
 }
 
 /** Waits until everybody has heard of these nodes, and of nothing else. */
-async function tellHeard(surface: McpSurface, transcript: Transcript, nodeIds: readonly string[]): Promise<void> {
+async function noteHeard(surface: McpSurface, transcript: Transcript, nodeIds: readonly string[]): Promise<void> {
   for (const role of ROLES) {
     const { heard } = surface.speaker(role);
     await until(`${role} hears of it`, () => nodeIds.every((id) => heard.includes(uriOf(id))), HEARD_MS);
@@ -109,7 +109,7 @@ async function tellHeard(surface: McpSurface, transcript: Transcript, nodeIds: r
   }
 }
 
-async function tellLists(transcript: Transcript, role: Role, speaker: McpSpeaker, secrets: Secrets): Promise<void> {
+async function askLists(transcript: Transcript, role: Role, speaker: McpSpeaker, secrets: Secrets): Promise<void> {
   transcript.add(`${role}: tools`, await speaker.listTools());
   transcript.add(`${role}: resources`, await speaker.listResources());
   for (const text of TEXTS) transcript.add(`${role}: complete ${text}`, await speaker.complete(text));
@@ -118,7 +118,7 @@ async function tellLists(transcript: Transcript, role: Role, speaker: McpSpeaker
 }
 
 /** What a connection is told whose home is a node that is hidden, or that never was. */
-async function tellHomes(surface: McpSurface, role: Role, secrets: Secrets): Promise<string> {
+async function askHomes(surface: McpSurface, role: Role, secrets: Secrets): Promise<string> {
   const told: string[] = [];
   for (const home_node_id of [NODES.beta, secrets.area, secrets.organization]) {
     await using speaker = await surface.connect(role, { home_node_id });

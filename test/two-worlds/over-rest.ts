@@ -7,7 +7,7 @@ const PASSING_HEADERS = ['date', 'connection', 'keep-alive'];
 const REQUEST_ID = 'request';
 
 /** What a speaker is told over REST: status, headers and every byte. */
-export async function tellOverRest(
+export async function askOverRest(
   world: RunningWorld,
   operation: Operation,
   input: unknown,

@@ -26,10 +26,18 @@ import {
   undoSession,
 } from '@workspace-graph/contracts';
 import { baselineSql, NODES } from './baseline.js';
-import { tellOverRest } from './over-rest.js';
+import { askOverRest } from './over-rest.js';
 import { expectSame, inBothWorlds, type RunningWorld, type Speaker } from './running-world.js';
 import { noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
-import { groundSql, type HiddenSessions, hiddenSql, neverWere, OUTPUT, SESSIONS, stirSql } from './sessions-ground.js';
+import {
+  type HiddenSessions,
+  hiddenSql,
+  neverWere,
+  OUTPUT,
+  SESSIONS,
+  sessionsSql,
+  stirSql,
+} from './sessions-baseline.js';
 import { Transcript } from './transcript.js';
 
 /** Rita who reads, Wil who writes, and the person whose device it is. */
@@ -60,7 +68,7 @@ async function tell(world: RunningWorld, withSecrets: boolean): Promise<readonly
     tell: () => Promise.reject(new Error('Nobody asks through this one')),
   };
   const [secrets, hidden] = [withSecrets ? await plantSecrets(surface) : noSecrets(), neverWere()];
-  await world.sql(groundSql());
+  await world.sql(sessionsSql());
   if (withSecrets) await world.sql(hiddenSql(secrets, hidden));
   const teller = new Teller(world, secrets, hidden);
   for (const role of ROLES) await teller.readAll(role);
@@ -164,7 +172,7 @@ class Teller {
 
   private async ask(role: Speaker, operation: Operation, input: object): Promise<unknown> {
     this.asked.add(operation.name);
-    const { text, value } = await tellOverRest(this.world, operation, input, role);
+    const { text, value } = await askOverRest(this.world, operation, input, role);
     this.transcript.add(`${role}: ${operation.name} ${this.plain(input)}`, text.replace(AGE, '$1<age>'));
     return value;
   }

@@ -4,7 +4,7 @@ import { baselineSql, FILLER, NODES } from './baseline.js';
 import { McpSpeaker } from './mcp-speaker.js';
 import { expectSame, inBothWorlds, type RunningWorld, type Speaker } from './running-world.js';
 import { joinSecret, noSecrets, plantSecrets, type Secrets, stirSecrets } from './secrets.js';
-import { groundSql, hiddenSql, neverWere, SESSIONS, stirSql } from './sessions-ground.js';
+import { hiddenSql, neverWere, SESSIONS, sessionsSql, stirSql } from './sessions-baseline.js';
 import { Transcript } from './transcript.js';
 
 /** Rita who reads, Wil who writes, and the person whose device it is. */
@@ -43,7 +43,7 @@ async function tell(world: RunningWorld, withSecrets: boolean): Promise<readonly
     tell: () => Promise.reject(new Error('Nobody asks through this one')),
   };
   const [secrets, hidden] = [withSecrets ? await plantSecrets(surface) : noSecrets(), neverWere()];
-  await world.sql(groundSql());
+  await world.sql(sessionsSql());
   if (withSecrets) await world.sql(hiddenSql(secrets, hidden));
   const transcript = new Transcript({ ...secrets, ...hidden });
   await using sockets = new Sockets(world, transcript);
@@ -60,7 +60,7 @@ async function tell(world: RunningWorld, withSecrets: boolean): Promise<readonly
   await sockets.hear([FILLER, NODES.beta]);
   for (const sessionId of [...Object.values(SESSIONS), hidden.ofArea, hidden.ofBelow, hidden.own])
     for (const [type, payload] of FRAMES) await sockets.askAll(type, { session_id: sessionId, ...payload });
-  sockets.tellStates();
+  sockets.noteStates();
   return transcript.lines;
 }
 
@@ -113,12 +113,12 @@ class Sockets implements AsyncDisposable {
       const { id: _, ...answer } = await client.ask(type, payload);
       this.add(role, type, { payload, answer });
       if (type === 'subscribe' && answer.type === 'reply')
-        await this.tellReplay(role, payload, Number(answer.payload['last_seq']));
+        await this.noteReplay(role, payload, Number(answer.payload['last_seq']));
     }
   }
 
   /** Of which sessions each has ever been told a state. */
-  tellStates(): void {
+  noteStates(): void {
     for (const [role, client] of this.clients)
       this.add(role, 'all states', inOrder(client.of('session_state').map(({ payload }) => payload.session_id)));
   }
@@ -128,7 +128,7 @@ class Sockets implements AsyncDisposable {
   }
 
   /** The events that a subscription begins with; what is told live comes when it comes. */
-  private async tellReplay(role: Speaker, { session_id, after = 0 }: Asked, last: number): Promise<void> {
+  private async noteReplay(role: Speaker, { session_id, after = 0 }: Asked, last: number): Promise<void> {
     const client = this.clients.get(role) as LiveClient;
     const events = () => client.events(session_id).filter(({ seq }) => seq > after && seq <= last);
     await client.until(() => after >= last || events().some(({ seq }) => seq === last), 'the replay');

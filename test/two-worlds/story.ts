@@ -58,7 +58,7 @@ const NAMES_OF_NODES = [
 const ALL = { scope: 'global', status: NodeStatus.options } as const;
 
 /** Makes a world, with secrets or without, and asks it everything that its readers can ask; answers what they heard. */
-export async function tellWorld(surface: Surface, withSecrets: boolean): Promise<readonly string[]> {
+export async function transcribeWorld(surface: Surface, withSecrets: boolean): Promise<readonly string[]> {
   await surface.sql(baselineSql(withSecrets));
   const secrets = withSecrets ? await plantSecrets(surface) : noSecrets();
   const teller = new Teller(surface, secrets);

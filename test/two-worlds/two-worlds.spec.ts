@@ -4,7 +4,7 @@ import { GraphModule } from '@workspace-graph/service-graph';
 import { IdentityModule } from '@workspace-graph/service-identity';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { DEVICES, USERS } from './baseline.js';
-import { tellWorld } from './story.js';
+import { transcribeWorld } from './story.js';
 import type { Role, Surface, Told } from './surface.js';
 
 const CALLERS: Readonly<Record<Role, Caller>> = {
@@ -41,7 +41,7 @@ function expectAlike(without: readonly string[], with_: readonly string[]): void
 async function tell(callers: Readonly<Record<Role, Caller>>, withSecrets: boolean): Promise<readonly string[]> {
   const harness = await startServices([GraphModule, IdentityModule]);
   try {
-    return await tellWorld(surfaceOf(harness, callers), withSecrets);
+    return await transcribeWorld(surfaceOf(harness, callers), withSecrets);
   } finally {
     await harness.close();
   }

@@ -17,7 +17,7 @@ export class StatusHolder {
   set(status: BusStatus): void {
     if (status === this.value || this.value === 'closed') return;
     this.value = status;
-    for (const listener of [...this.listeners]) this.tell(listener);
+    for (const listener of [...this.listeners]) this.notify(listener);
   }
 
   on(listener: (status: BusStatus) => void): () => void {
@@ -25,7 +25,7 @@ export class StatusHolder {
     return () => void this.listeners.delete(listener);
   }
 
-  private tell(listener: (status: BusStatus) => void): void {
+  private notify(listener: (status: BusStatus) => void): void {
     try {
       listener(this.value);
     } catch (error) {

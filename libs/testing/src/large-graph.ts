@@ -30,6 +30,11 @@ export const LARGE_GRAPH: LargeGraphOptions = {
   seed: 1,
 };
 
+/** Tells one graph from another: the same for equal sizes, whether a default is written or left out. */
+export function largeGraphName(options: Partial<LargeGraphOptions>): string {
+  return `large-graph ${JSON.stringify({ ...LARGE_GRAPH, ...options })}`;
+}
+
 /** What was generated, for picking callers and nodes. */
 export interface LargeGraph {
   /** In the order of generation; the first twentieth of the users has max_scope manage, the last quarter read. */

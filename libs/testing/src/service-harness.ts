@@ -15,7 +15,7 @@ import { Database, DatabaseModule } from '@workspace-graph/database';
 import { newId, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { applyMigrations } from './database/apply-migrations.js';
 import { createTestDatabase } from './database/test-database.js';
-import { generateLargeGraph, type LargeGraphOptions } from './large-graph.js';
+import { generateLargeGraph, type LargeGraphOptions, largeGraphName } from './large-graph.js';
 
 /** The scope of a session, by ids of nodes. */
 export interface HeldNodes {
@@ -44,7 +44,7 @@ export interface ServiceHarness extends AsyncDisposable {
 }
 
 export interface ServicesOptions {
-  /** Fills the database with a generated graph; equal options share one template. `readLargeGraph` describes it. */
+  /** Fills the database with a generated graph; equal sizes share one template. `readLargeGraph` describes it. */
   readonly largeGraph?: Partial<LargeGraphOptions>;
 }
 
@@ -54,7 +54,7 @@ export async function startServices(
   { largeGraph }: ServicesOptions = {},
 ): Promise<ServiceHarness> {
   const testDatabase = await createTestDatabase({
-    variant: largeGraph ? `large-graph ${JSON.stringify(largeGraph)}` : '',
+    variant: largeGraph ? largeGraphName(largeGraph) : '',
     migrate: async (url) => {
       await applyMigrations(url);
       if (largeGraph) await generateLargeGraph(url, largeGraph);

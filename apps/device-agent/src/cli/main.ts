@@ -75,12 +75,12 @@ function wrongUsage(error: CommanderError): CliError {
 
 /** Called once by the process: unheard, a reader that left would look like a crash. */
 export function hearOutputErrors(): void {
-  process.stdout.on('error', tellBrokenOutput);
+  process.stdout.on('error', reportBrokenOutput);
   // What cannot be told here can be told nowhere.
   process.stderr.on('error', () => undefined);
 }
 
-function tellBrokenOutput(error: Error): void {
+function reportBrokenOutput(error: Error): void {
   process.exitCode = EXIT.failed;
   if (!isClosedPipe(error)) process.stderr.write(`svc: the output cannot be written: ${error.message}\n`);
 }

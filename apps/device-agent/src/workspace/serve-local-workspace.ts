@@ -132,7 +132,7 @@ async function createApp({ database, device, workspace, ...process }: AppParts):
   let handoffs: HandoffFiles | null = null;
   const surfaceBus = withLocalPaths(bus, {
     folderOfNode: async (...asked) => (await deviceParts?.localPaths.folderOfNode(...asked)) ?? null,
-    handoffFile: async (...asked) => (await handoffs?.tell(...asked)) ?? null,
+    handoffFile: async (...asked) => (await handoffs?.report(...asked)) ?? null,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     LocalWorkspaceModule.forRoot({

@@ -20,6 +20,10 @@ export const PROBE = probe('probe', 'graph');
 export const SIDE_PROBE = probe('side_probe', 'graph');
 export const IDENTITY_PROBE = probe('identity_probe', 'identity');
 
+/** What a call must not wait for, and what counts as at once beside it: far apart, so that a busy machine decides nothing. */
+export const WAIT_MS = 60_000;
+export const AT_ONCE_MS = 30_000;
+
 export function envelope(fields: Partial<Envelope> = {}): Envelope {
   return {
     callId: randomUUID(),

@@ -55,7 +55,7 @@ export class CallDesk implements CallHost {
     });
   }
 
-  tell(subject: string, body: string): void {
+  publish(subject: string, body: string): void {
     this.link.publish(subject, body);
   }
 
@@ -94,7 +94,7 @@ export class CallDesk implements CallHost {
   /** A late reply in parts need not go on; an instance that answered a search after others is there as well. */
   private receiveLate(token: string, message: Msg): void {
     const reply = readReply(message.headers);
-    if (reply.kind === 'part') this.tell(SUBJECTS.flow(reply.from, token), 'stop');
+    if (reply.kind === 'part') this.publish(SUBJECTS.flow(reply.from, token), 'stop');
     if (reply.kind === 'here') this.detours.join(reply.from);
   }
 

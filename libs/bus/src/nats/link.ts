@@ -233,7 +233,7 @@ export class NatsLink {
       { server: this.connection?.getServer(), after_ms: Math.round(performance.now() - this.downSinceMs) },
       'connected to NATS',
     );
-    this.tell((listener) => listener.up?.());
+    this.notify((listener) => listener.up?.());
   }
 
   private setDown(): void {
@@ -242,7 +242,7 @@ export class NatsLink {
     this.downSinceMs = performance.now();
     if (!this.leaving.signal.aborted)
       this.logger.warn({ servers: serverNames(this.options) }, 'the connection to NATS was lost');
-    this.tell((listener) => listener.down?.());
+    this.notify((listener) => listener.down?.());
   }
 
   private report(error: Error): void {
@@ -255,10 +255,10 @@ export class NatsLink {
       { subject, operation },
       'NATS access control refused a subject; check the permissions of this user',
     );
-    this.tell((listener) => listener.refused?.({ operation, subject }));
+    this.notify((listener) => listener.refused?.({ operation, subject }));
   }
 
-  private tell(how: (listener: LinkListener) => void): void {
+  private notify(how: (listener: LinkListener) => void): void {
     for (const listener of [...this.listeners]) {
       try {
         how(listener);

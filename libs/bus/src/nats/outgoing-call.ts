@@ -21,7 +21,7 @@ export interface CallHost {
     headers?: ReturnType<typeof requestHeaders>;
   }): void;
   /** Sends a message that nothing answers. */
-  tell(subject: string, body: string): void;
+  publish(subject: string, body: string): void;
   /** The instance to send to; undefined for any. */
   choose(owner: Owner): InstanceAddress | undefined;
   /** Another instance than this one is silent: calls of its owner go to those that are there, for a while. */
@@ -190,7 +190,7 @@ export class OutgoingCall {
   };
 
   private cancelElsewhere(): void {
-    this.host.tell(SUBJECTS.cancel(this.request.operation.owner), this.request.envelope.callId);
+    this.host.publish(SUBJECTS.cancel(this.request.operation.owner), this.request.envelope.callId);
   }
 
   private receivePart(token: string, data: Uint8Array, part: Extract<Reply, { kind: 'part' }>): void {
@@ -198,7 +198,7 @@ export class OutgoingCall {
     const state = parts.add(data, part.index, part.count);
     if (state === 'complete') return this.finish({ ...part.outcome, body: parts.bytes() });
     if (state === 'broken') return this.startOver(token);
-    this.host.tell(SUBJECTS.flow(part.from, token), String(parts.received));
+    this.host.publish(SUBJECTS.flow(part.from, token), String(parts.received));
     this.acknowledged(PROTOCOL.partSilenceMs);
   }
 

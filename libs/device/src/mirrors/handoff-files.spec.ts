@@ -77,7 +77,7 @@ async function handOver(of: KnownSession, text: string): Promise<void> {
 }
 
 const tell = (of: KnownSession, caller: Caller = device.person()) =>
-  device.module.get(HandoffFiles).tell(of.id, of.handoff, { callId: randomUUID(), requestId: randomUUID(), caller });
+  device.module.get(HandoffFiles).report(of.id, of.handoff, { callId: randomUUID(), requestId: randomUUID(), caller });
 
 const fileOf = (folder: string, { id }: KnownSession): string => join(folder, '.svc/handoffs', `${id}.md`);
 

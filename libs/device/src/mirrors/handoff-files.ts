@@ -64,7 +64,11 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Where the handoff of a session lies here and whether somebody changed it; null too for whom it is not told to. */
-  async tell(sessionId: string, handoff: Written | null, asker: Envelope): Promise<z.infer<typeof HandoffFile> | null> {
+  async report(
+    sessionId: string,
+    handoff: Written | null,
+    asker: Envelope,
+  ): Promise<z.infer<typeof HandoffFile> | null> {
     if (!handoff || !this.parts.localPaths.areShownTo(asker)) return null;
     const { node, owner, state } = await this.parts.service.call(getSession, { session_id: sessionId }, asker);
     if (!node || owner?.id !== this.personId) return null;

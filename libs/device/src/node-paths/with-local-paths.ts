@@ -49,7 +49,7 @@ export function withLocalPaths(bus: Bus, paths: Paths): Bus {
 }
 
 interface Paths extends Pick<LocalPaths, 'folderOfNode'> {
-  readonly handoffFile: HandoffFiles['tell'];
+  readonly handoffFile: HandoffFiles['report'];
 }
 
 interface Asked {

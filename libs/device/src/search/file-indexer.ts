@@ -137,21 +137,21 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.isNoting) return;
     this.after('note', delayMs, () => {
       this.isNoting = true;
-      this.run(this.tellIndex());
+      this.run(this.updateIndex());
     });
   }
 
   /** Tells the index of changes and compares, until there is nothing to tell or a scan begins. */
-  private async tellIndex(): Promise<void> {
+  private async updateIndex(): Promise<void> {
     try {
-      while (!this.isPaused && (await this.tellNext()));
+      while (!this.isPaused && (await this.takeStep()));
     } finally {
       this.isNoting = false;
     }
   }
 
   /** False when there was nothing. */
-  private async tellNext(): Promise<boolean> {
+  private async takeStep(): Promise<boolean> {
     const step = planIndex(this.queue);
     this.take({ kind: 'began', step });
     if (step.kind === 'remove-node') await this.index.removeNode(step.nodeId);

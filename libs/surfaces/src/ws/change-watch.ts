@@ -33,7 +33,7 @@ export class ChangeWatch {
   /** Those who were full, and by what they missed. */
   private readonly owed = new Map<LiveSocket, Set<Kind>>();
   private pending = new PendingChanges();
-  private telling: Promise<void> | null = null;
+  private sending: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -47,14 +47,14 @@ export class ChangeWatch {
   }
 
   start(): void {
-    this.timer = setInterval(() => this.tellPending(), TELL_MS).unref();
+    this.timer = setInterval(() => this.sendPending(), TELL_MS).unref();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.watchers.clear();
     this.pending = new PendingChanges();
-    await this.telling;
+    await this.sending;
   }
 
   /** From here on a socket is told this, and nothing else. */
@@ -79,24 +79,24 @@ export class ChangeWatch {
     if (this.watchers.size > 0) this.pending.isEverything = true;
   }
 
-  private tellPending(): void {
-    if (this.telling || this.pending.isEmpty) return;
+  private sendPending(): void {
+    if (this.sending || this.pending.isEmpty) return;
     const changes = this.pending;
     this.pending = new PendingChanges();
-    this.telling = this.tell(changes)
+    this.sending = this.report(changes)
       .catch((error: unknown) => {
         this.logger.warn({ err: error }, 'who sees what has changed could not be read; trying again');
         if (this.watchers.size > 0) this.pending.addAll(changes);
       })
       .finally(() => {
-        this.telling = null;
+        this.sending = null;
       });
   }
 
-  private async tell(changes: PendingChanges): Promise<void> {
+  private async report(changes: PendingChanges): Promise<void> {
     const viewers = new Viewers();
     const sockets = [...this.watchers.keys()].map((socket) => ({ socket, place: viewers.placeOf(socket) }));
-    const seesOf = changes.isEverything ? () => nobody : await this.sightOf(changes, viewers);
+    const seesOf = changes.isEverything ? () => nobody : await this.viewersOf(changes, viewers);
     const told = { graph: toldOfGraph(changes, seesOf), files: toldOf(changes.files, seesOf) };
     const frames = viewers.list.map(({ user_id }, place) => {
       const isEverything = changes.isEverything || changes.users.has(user_id);
@@ -108,7 +108,7 @@ export class ChangeWatch {
   }
 
   /** For each node, whom it is told to. */
-  private async sightOf({ named, gone }: PendingChanges, viewers: Viewers): Promise<(nodeId: string) => Sees> {
+  private async viewersOf({ named, gone }: PendingChanges, viewers: Viewers): Promise<(nodeId: string) => Sees> {
     const sights = new Map<string, Sees>();
     for (let from = 0; from < named.length; from += LIMITS.nodesPerEvent)
       await this.readSight(named.slice(from, from + LIMITS.nodesPerEvent), viewers, sights);
@@ -135,10 +135,10 @@ export class ChangeWatch {
     if (!socket.isFull) return socket.sendText(text);
     const owed = this.owed.get(socket);
     this.owed.set(socket, (owed ?? new Set()).add(kind));
-    if (!owed) void socket.roomy().then(() => this.tellOwed(socket));
+    if (!owed) void socket.roomy().then(() => this.sendOwed(socket));
   }
 
-  private tellOwed(socket: LiveSocket): void {
+  private sendOwed(socket: LiveSocket): void {
     const owed = this.owed.get(socket) ?? [];
     this.owed.delete(socket);
     for (const kind of owed) this.hand(socket, kind, frameOf(kind, null));

@@ -14,7 +14,7 @@ const AGAIN_MS = 500;
  */
 export class SessionStates {
   private readonly due = new Set<string>();
-  private telling: Promise<void> | null = null;
+  private sending: Promise<void> | null = null;
   private isStopped = false;
 
   constructor(
@@ -34,24 +34,24 @@ export class SessionStates {
   changed(sessionId: string): void {
     if (this.isStopped || this.sockets.size === 0) return;
     this.due.add(sessionId);
-    this.telling ??= this.tell().finally(() => {
-      this.telling = null;
+    this.sending ??= this.sendDue().finally(() => {
+      this.sending = null;
     });
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     this.due.clear();
-    await this.telling;
+    await this.sending;
   }
 
-  private async tell(): Promise<void> {
+  private async sendDue(): Promise<void> {
     await Promise.resolve();
     while (this.due.size > 0) {
       const batch = [...this.due].slice(0, LIMITS.logsPerRead);
       for (const id of batch) this.due.delete(id);
       try {
-        await this.tellBatch(batch);
+        await this.sendBatch(batch);
       } catch (error) {
         this.logger.warn({ err: error }, 'states of sessions could not be read; trying again');
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
@@ -60,7 +60,7 @@ export class SessionStates {
     }
   }
 
-  private async tellBatch(session_ids: string[]): Promise<void> {
+  private async sendBatch(session_ids: string[]): Promise<void> {
     const viewers = new Viewers();
     const sockets = [...this.sockets].map((socket) => ({ socket, place: viewers.placeOf(socket) }));
     const { items } = await ask(
@@ -81,10 +81,10 @@ export class SessionStates {
     if (!socket.isFull) return socket.sendText(text);
     const isFirst = socket.untold.size === 0;
     socket.untold.add(sessionId);
-    if (isFirst) void socket.roomy().then(() => this.tellUntold(socket));
+    if (isFirst) void socket.roomy().then(() => this.sendUntold(socket));
   }
 
-  private tellUntold(socket: LiveSocket): void {
+  private sendUntold(socket: LiveSocket): void {
     const ids = [...socket.untold];
     socket.untold.clear();
     if (this.sockets.has(socket)) for (const id of ids) this.changed(id);

@@ -105,7 +105,7 @@ class Screen {
 
   show(picture: Picture): void {
     if (this.json) return this.writeChanged(`${JSON.stringify(picture)}\n`);
-    this.tellFailures(picture.failures);
+    this.showFailures(picture.failures);
     const line = pictureLine(picture);
     this.writeChanged(this.isTerminal ? CLEAR_LINE + line : `${line}\n`);
   }
@@ -119,7 +119,7 @@ class Screen {
     this.last = text;
   }
 
-  private tellFailures(failures: readonly Failure[]): void {
+  private showFailures(failures: readonly Failure[]): void {
     const now = new Map(failures.map((failure) => [`${failure.name}\n${failure.path}\n${failure.message}`, failure]));
     for (const [key, failure] of now) if (!this.failures.has(key)) this.report('cannot be tracked', failure);
     for (const [key, failure] of this.failures) if (!now.has(key)) this.report('resolved', failure);

@@ -97,7 +97,7 @@ function insert(rows: readonly Row[], outputs: ReadonlyMap<string, string>): str
 }
 
 /** What both worlds have. */
-export const groundSql = (): string => `
+export const sessionsSql = (): string => `
   ${insert(GROUND, new Map([[SESSIONS.waiting, OUTPUT]]))}
   INSERT INTO session.scope (session_id, node_id, access, added_via, added_at) VALUES
     ('${SESSIONS.waiting}', '${NODES.alpha}', 'read', 'seed', ${day(11)}), ('${SESSIONS.suspended}', '${NODES.kappa}', 'write', 'expand', ${day(9)});`;
