@@ -16,6 +16,7 @@ import {
   listTrash,
   moveFile,
   type Operation,
+  openFolder,
   readFile,
   removeMirror,
   renameFolder,
@@ -187,6 +188,7 @@ export async function changeFiles(ask: AskOperation, fetch: AskBytes, { secrets,
   }
   await ask(restoreTrash, { trash_id: files.entry });
   await ask(deleteFile, { node_id: NODES.beta, file_id: FILES.plan, confirmed: true });
+  for (const node_id of [NODES.kappa, secrets.area, secrets.below, secrets.purged]) await ask(openFolder, { node_id });
   await ask(createMirror, { node_id: secrets.area });
   await ask(removeMirror, { node_id: secrets.below });
 }

@@ -236,3 +236,18 @@ it('a page among the files is saved, never shown as one of this workspace', asyn
   expect(answer.policy).toMatch(/^sandbox; default-src 'none'/);
   await context.close();
 });
+
+// Elsewhere a window would really open.
+(process.platform === 'linux' ? it : it.skip)(
+  'a folder that no screen can show is told so, and its path is at hand',
+  async () => {
+    const { node, folder } = await folders.make();
+    const { context, page } = await files(node);
+    await button(page, 'Open folder').click();
+    await page.getByRole('alert').getByText('NO_FILE_MANAGER').waitFor();
+    await page.getByText(folder, { exact: true }).waitFor();
+    await button(page, 'Copy the path of the folder').waitFor();
+    await expectAccessible(page);
+    await context.close();
+  },
+);

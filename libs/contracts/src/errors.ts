@@ -55,6 +55,11 @@ export const ERRORS = {
   NO_PENDING_QUESTION: row(409, false, 'Read the session: its open questions are listed there.'),
   LOCAL_MODE_NO_REMOTE: row(409, false, 'A local workspace has no remote; use a central workspace.'),
   NO_MIRROR: row(409, false, 'Create the folder of the node on this device first.'),
+  NO_FILE_MANAGER: row(
+    409,
+    false,
+    'Open the folder by its path in a program of your choice, or from a desktop session.',
+  ),
   MIRROR_PATH_REFUSED: row(
     409,
     false,

@@ -17,6 +17,7 @@ import { HandoffFiles } from './mirrors/handoff-files.js';
 import { MirrorHandlers } from './mirrors/mirror.handlers.js';
 import { MIRROR_PROVIDERS } from './mirrors/mirror.providers.js';
 import { MirrorPlaceHandlers } from './mirrors/mirror-place.handlers.js';
+import { OpenFolderHandlers } from './mirrors/open-folder.handlers.js';
 import { LocalPaths } from './node-paths/local-paths.js';
 import { Projections } from './projections/projections.js';
 import { ReadingHandlers } from './reading/reading.handlers.js';
@@ -57,6 +58,7 @@ export class DeviceModule implements OnApplicationShutdown {
         MirrorHandlers,
         MirrorPlaceHandlers,
         MoveHandlers,
+        OpenFolderHandlers,
         ReadingHandlers,
         RenameHandlers,
         SearchHandlers,

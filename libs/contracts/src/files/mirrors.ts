@@ -88,6 +88,20 @@ export const moveMirror = command({
   mcp: { tool: 'svc_move_mirror', title: 'Move the folder of a node' },
 });
 
+export const openFolder = command({
+  name: 'open_folder',
+  owner: 'device',
+  tier: 'write',
+  reach: { node_id: 'read' },
+  idempotent: true,
+  doc: 'Open the folder of a node in the file manager of this device. Only for the person whose device it is (FORBIDDEN); reading the node suffices. NO_MIRROR also while the folder is missing.',
+  input: z.strictObject(nodeId),
+  output: z.strictObject({ node_id: Id }),
+  errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'NO_FILE_MANAGER'],
+  // No tool: a window is of use to whoever sits at the device, not to an agent.
+  rest: { method: 'POST', path: '/nodes/{node_id}/mirror/open', tag },
+});
+
 export const removeMirror = command({
   name: 'remove_mirror',
   owner: 'device',

@@ -3,6 +3,7 @@ import { FolderTexts } from './client-config/folder-texts.js';
 import { MirrorConfigs } from './client-config/mirror-configs.js';
 import { ScopeFiles } from './client-config/scope-files.js';
 import { ScopeFollower } from './client-config/scope-follower.js';
+import { FolderOpener, SystemFolderOpener } from './folder-opener.js';
 import { HandoffFiles } from './handoff-files.js';
 import { MirrorFolders } from './mirror-folders.js';
 import { Mirrors } from './mirrors.js';
@@ -18,4 +19,5 @@ export const MIRROR_PROVIDERS = [
   HandoffFiles,
   MirrorConfigs,
   MoveMirror,
+  { provide: FolderOpener, useFactory: () => new SystemFolderOpener() },
 ];

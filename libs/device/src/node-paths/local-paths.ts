@@ -23,7 +23,12 @@ export class LocalPaths {
   constructor(private readonly parts: LocalPathsParts) {}
 
   areShownTo({ caller }: Envelope): boolean {
-    return caller !== null && (caller.scope === 'manage' || this.parts.principal.isOf(caller.user_id));
+    return caller !== null && (caller.scope === 'manage' || this.isPerson(caller.user_id));
+  }
+
+  /** Whether the device is this user's. */
+  isPerson(userId: string): boolean {
+    return this.parts.principal.isOf(userId);
   }
 
   /** The folders of nodes that the caller sees. */

@@ -18,10 +18,12 @@ interface HeadProps {
   readonly node: Node;
   readonly mayManage: boolean;
   readonly onClose: (() => void) | undefined;
+  /** The node has been purged. */
+  readonly onLeave: (() => void) | undefined;
 }
 
 /** What a node is, where it belongs and what can be done with the whole of it. */
-export function Head({ node, mayManage, onClose }: HeadProps) {
+export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
   const { t } = useTranslation();
   const clipboard = useClipboard();
   const name = useTextField(node, 'name');
@@ -99,7 +101,7 @@ export function Head({ node, mayManage, onClose }: HeadProps) {
         </div>
       )}
       <Refused error={error} />
-      {isPurging && <Purge node={node} onLeave={() => setPurging(false)} onPurged={onClose} />}
+      {isPurging && <Purge node={node} onLeave={() => setPurging(false)} onPurged={onLeave} />}
     </div>
   );
 }

@@ -27,23 +27,26 @@ interface NodeDetailProps {
   readonly nodeId: string;
   /** Closes the pane; absent where the detail is a view of its own. */
   readonly onClose?: () => void;
+  /** Leaves a node that is not there; closing does so where it is absent. */
+  readonly onLeave?: () => void;
 }
 
 /** Everything about a node, editable where it stands. */
-export function NodeDetail({ nodeId, onClose }: NodeDetailProps) {
+export function NodeDetail({ nodeId, onClose, onLeave = onClose }: NodeDetailProps) {
   const { data: node, error, refetch } = useNode(nodeId);
-  if (error instanceof Refusal && error.code === 'NODE_NOT_FOUND') return <Ask nodeId={nodeId} onClose={onClose} />;
+  if (error instanceof Refusal && error.code === 'NODE_NOT_FOUND') return <Ask nodeId={nodeId} onClose={onLeave} />;
   if (error && !node) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!node) return <Skeleton />;
-  return <Detail key={node.id} node={node} onClose={onClose} />;
+  return <Detail key={node.id} node={node} onClose={onClose} onLeave={onLeave} />;
 }
 
 interface DetailProps {
   readonly node: Node;
   readonly onClose: (() => void) | undefined;
+  readonly onLeave: (() => void) | undefined;
 }
 
-function Detail({ node, onClose }: DetailProps) {
+function Detail({ node, onClose, onLeave }: DetailProps) {
   const { t } = useTranslation();
   const { mayWrite, mayManage } = rightsOn(node, useMe());
   // The tab stays when another node is selected.
@@ -56,7 +59,7 @@ function Detail({ node, onClose }: DetailProps) {
   const isWorking = (WORKING_TYPES as readonly string[]).includes(node.type);
   return (
     <>
-      <Head node={node} mayManage={mayManage} onClose={onClose} />
+      <Head node={node} mayManage={mayManage} onClose={onClose} onLeave={onLeave} />
       <Tabs
         className="tabbed"
         unstyled

@@ -1,4 +1,5 @@
 import type { LucideIcon } from 'lucide-react';
+import type { Ref } from 'react';
 
 interface IconButtonProps {
   readonly icon: LucideIcon;
@@ -7,12 +8,14 @@ interface IconButtonProps {
   readonly onClick: () => void;
   readonly className?: string;
   readonly isOn?: boolean;
+  readonly ref?: Ref<HTMLButtonElement>;
 }
 
 /** A small button that shows a sign alone. */
-export function IconButton({ icon: Icon, label, onClick, className = '', isOn }: IconButtonProps) {
+export function IconButton({ icon: Icon, label, onClick, className = '', isOn, ref }: IconButtonProps) {
   return (
     <button
+      ref={ref}
       type="button"
       className={`btn ghost sm icon ${className}`}
       title={label}

@@ -18,6 +18,7 @@ const OTHERS = [
   ['refresh', 'R'],
   ['list', 'L'],
   ['search', '/'],
+  ['detail', 'Ctrl .'],
   ['walk', '← ↑ → ↓'],
   ['zoom', '−', '+', '0', 'F'],
   ['move_duty', 'Alt ↑ ↓'],
@@ -59,13 +60,13 @@ export function useShellKeys(onHelp: () => void): void {
   }, [navigate, onHelp]);
 }
 
-/** What each of these keys does while its view is open. */
+/** What each of these keys does while its view is open; `Ctrl` before a key stands for the command key too. */
 export function useViewKeys(actions: Readonly<Record<string, () => void>>): void {
   const latest = useRef(actions);
   latest.current = actions;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const action = isPlain(event) ? latest.current[event.key] : undefined;
+      const action = latest.current[nameOf(event)];
       if (!action) return;
       event.preventDefault();
       action();
@@ -73,6 +74,14 @@ export function useViewKeys(actions: Readonly<Record<string, () => void>>): void
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+}
+
+/** How the actions of a view name a key that is for it; with Ctrl, one is for it also while somebody types. */
+function nameOf(event: KeyboardEvent): string {
+  if (isPlain(event)) return event.key;
+  const { defaultPrevented, ctrlKey, metaKey, altKey, target } = event;
+  const isOver = target instanceof HTMLElement && target.closest(OVER_THE_PAGE) !== null;
+  return ctrlKey !== metaKey && !altKey && !defaultPrevented && !isOver ? `Ctrl ${event.key}` : '';
 }
 
 /** Whether a key is for the page: alone, not taken by anything else, and neither typed into a field nor over the page. */

@@ -21,6 +21,7 @@ export const frame: Same<typeof english> = {
     help: 'Ukázat tyto klávesy',
     and_then: 'pak',
     palette: 'Najít nebo udělat',
+    detail: 'Práce: detail nodu',
     list: 'Graf: kresba nebo seznam',
     search: 'Graf: hledání',
     walk: 'Graf: po hranách',

@@ -229,6 +229,7 @@ export const node: Same<typeof english> = {
     remaining_many: 'Zbývá {{count}} souboru',
     remaining_other: 'Zbývá {{count}} souborů',
     the_folder: 'složka',
+    open_folder: 'Otevřít složku',
     scanning_one: 'Složka se prochází: zatím {{count}} soubor',
     scanning_few: 'Složka se prochází: zatím {{count}} soubory',
     scanning_many: 'Složka se prochází: zatím {{count}} souboru',

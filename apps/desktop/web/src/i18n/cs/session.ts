@@ -4,11 +4,12 @@ import type { Same } from '../same';
 export const session: Same<typeof english> = {
   work: {
     list: 'Nody s relacemi',
-    group: { waiting: 'Čeká na mě', running: 'Pracuje se', suspended: 'Pozastavené a tiché' },
+    group: { waiting: 'Čeká na mě', running: 'Pracuje se', suspended: 'Pozastavené a tiché', selected: 'Vybraný node' },
     more: 'Další relace',
     none: 'Žádný agent nepracuje. Kdo se připojí s některým nodem jako domovem, objeví se tu; adresa pro agenty je v nastavení.',
     no_node: 'Bez nodu',
     pick: 'Vyberte relaci a uvidíte, co se v ní stalo. Terminály a nové úkoly tu zatím nejsou.',
+    detail: 'Detail nodu (Ctrl .)',
     read_only: 'Zprávy agentům se tu zatím psát nedají.',
     open: 'Otevřít průběh',
   },

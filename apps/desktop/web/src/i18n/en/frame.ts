@@ -19,6 +19,7 @@ export const frame = {
     help: 'Show these keys',
     and_then: 'then',
     palette: 'Find or do',
+    detail: 'Workspace: detail of the node',
     list: 'Graph: drawing or list',
     search: 'Graph: search',
     walk: 'Graph: along the edges',

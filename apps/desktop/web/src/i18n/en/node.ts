@@ -203,6 +203,7 @@ export const node = {
     remaining_one: '{{count}} file remains',
     remaining_other: '{{count}} files remain',
     the_folder: 'the folder',
+    open_folder: 'Open folder',
     scanning_one: 'The folder is being read: {{count}} file so far',
     scanning_other: 'The folder is being read: {{count}} files so far',
     failed_one: '{{count}} file could not be tracked',

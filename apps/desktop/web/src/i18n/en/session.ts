@@ -1,11 +1,12 @@
 export const session = {
   work: {
     list: 'Nodes with sessions',
-    group: { waiting: 'Waiting for me', running: 'Working', suspended: 'Suspended and quiet' },
+    group: { waiting: 'Waiting for me', running: 'Working', suspended: 'Suspended and quiet', selected: 'Selected' },
     more: 'More sessions',
     none: 'No agent is at work. One that connects with a node as its home appears here; the address for agents is in the settings.',
     no_node: 'Without a node',
     pick: 'Choose a session to see what has happened in it. Terminals and new tasks are not here yet.',
+    detail: 'Detail of the node (Ctrl .)',
     read_only: 'Messages to agents cannot be written here yet.',
     open: 'Open the log',
   },

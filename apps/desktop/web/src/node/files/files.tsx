@@ -6,11 +6,13 @@ import { useChange } from '../../api/change';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem, Refused } from '../../parts/problem';
+import { useMe } from '../node-query';
 import { useFileStates } from './file-states';
 import { useFiles } from './files-query';
 import { FolderRows } from './folder-rows';
 import { FolderState } from './folder-state';
 import { folderTree, placeOf } from './folder-tree';
+import { OpenFolder } from './open-folder';
 import { Trash } from './trash';
 import { UploadRows } from './upload-rows';
 import { upload } from './uploads';
@@ -33,6 +35,7 @@ export function Files({ node, mayWrite }: FilesProps) {
   const hasFolder = node.local_path !== null;
   const states = useFileStates(node.id, hasFolder);
   const mayAdd = mayWrite && hasFolder;
+  const { scope } = useMe();
   /** The folder under the pointer, else the section that is chosen. */
   const targetOf = ({ target }: DragEvent): string =>
     (target as Element).closest<HTMLElement>('[data-folder]')?.dataset['folder'] ?? section;
@@ -75,6 +78,9 @@ export function Files({ node, mayWrite }: FilesProps) {
         />
       ))}
       <More next={next} />
+      {isRead && scope !== 'read' && node.local_path !== null && (
+        <OpenFolder nodeId={node.id} localPath={node.local_path} />
+      )}
       {mayWrite && isRead && (
         <div className="bar">
           <button

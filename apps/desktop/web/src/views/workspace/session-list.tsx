@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { listSessions, type Session, type SessionState } from '@workspace-graph/contracts';
+import { listSessions, type NodeRef, type Session, type SessionState } from '@workspace-graph/contracts';
 import { CircleHelp, Pause, SquareTerminal } from 'lucide-react';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { usePages } from '../../api/pages';
+import { useNode } from '../../node/node-query';
 import { More } from '../../parts/more';
 import { Problem } from '../../parts/problem';
 import { TypeGlyph } from '../../parts/type-glyph';
@@ -19,13 +20,20 @@ const GROUPS = {
 >;
 type Group = keyof typeof GROUPS;
 
-/** The nodes at which agents are at work or have stopped, by what they need. */
-export function SessionList({ selectedId }: { readonly selectedId: string | undefined }) {
+interface SessionListProps {
+  readonly selectedId: string | undefined;
+  readonly selectedNodeId: string | undefined;
+}
+
+/** The nodes at which agents are at work or have stopped, by what they need; and the selected one. */
+export function SessionList({ selectedId, selectedNodeId }: SessionListProps) {
   const { t } = useTranslation();
   const [waiting, running, suspended] = [useGroup('waiting'), useGroup('running'), useGroup('suspended')];
   const groups = [waiting, running, suspended];
   const mine = new Set(waiting.sessions.map(({ id }) => id));
-  const isEmpty = groups.every(({ isRead, sessions }) => isRead && sessions.length === 0);
+  const isRead = groups.every((group) => group.isRead);
+  const isEmpty = isRead && groups.every(({ sessions }) => sessions.length === 0);
+  const isListed = groups.some(({ sessions }) => sessions.some(({ node }) => node?.id === selectedNodeId));
   return (
     <nav className="scroll slist" aria-label={t('work.list')}>
       {groups.map(({ group, error, refetch, sessions, next }) => {
@@ -39,13 +47,14 @@ export function SessionList({ selectedId }: { readonly selectedId: string | unde
             </h2>
             <ul>
               {byNode(shown).map(([nodeId, ofNode]) => (
-                <NodeRow key={nodeId} sessions={ofNode} selectedId={selectedId} />
+                <NodeRow key={nodeId} node={ofNode[0]?.node} sessions={ofNode} {...{ selectedId, selectedNodeId }} />
               ))}
             </ul>
             <More next={next}>{t('work.more')}</More>
           </section>
         );
       })}
+      {isRead && !isListed && selectedNodeId !== undefined && <Selected id={selectedNodeId} selectedId={selectedId} />}
       {isEmpty && (
         <div className="empty">
           <SquareTerminal className="i" aria-hidden="true" />
@@ -73,26 +82,51 @@ function byNode(sessions: readonly Session[]): readonly (readonly [string, reado
   return [...Map.groupBy(sessions, ({ node }) => node?.id ?? '')];
 }
 
-interface NodeRowProps {
-  readonly sessions: readonly Session[];
-  readonly selectedId: string | undefined;
+/** The selected node when no agent is at work there: below the others, so that none of them moves. */
+function Selected({ id, selectedId }: { readonly id: string; readonly selectedId: string | undefined }) {
+  const { t } = useTranslation();
+  const { data: node, error } = useNode(id);
+  if (!node || error) return null;
+  return (
+    <section aria-labelledby="sessions-selected">
+      <h2 className="sech" id="sessions-selected">
+        {t('work.group.selected')}
+      </h2>
+      <ul>
+        <NodeRow node={node} sessions={[]} selectedId={selectedId} selectedNodeId={id} />
+      </ul>
+    </section>
+  );
 }
 
-function NodeRow({ sessions, selectedId }: NodeRowProps) {
+interface NodeRowProps extends SessionListProps {
+  readonly node: NodeRef | null | undefined;
+  readonly sessions: readonly Session[];
+}
+
+function NodeRow({ node, sessions, selectedId, selectedNodeId }: NodeRowProps) {
   const { t } = useTranslation();
-  const node = sessions[0]?.node;
+  const session = sessions.find(({ id }) => id === selectedId) ?? sessions[0];
+  const isSelected = node?.id === selectedNodeId;
   return (
     <li>
-      <div className="nr">
-        {node ? (
+      {node ? (
+        <Link
+          className={`nr${isSelected ? ' at' : ''}`}
+          to="/workspace"
+          search={{ node: node.id, session: session?.id ?? selectedId }}
+          aria-current={isSelected ? 'true' : undefined}
+          title={node.name}
+        >
           <TypeGlyph type={node.type} label={t(`type.${node.type}`)} />
-        ) : (
+          <bdi className="nm cut">{node.name}</bdi>
+        </Link>
+      ) : (
+        <div className="nr">
           <SquareTerminal className="i s14" aria-hidden="true" />
-        )}
-        <bdi className="nm cut" title={node?.name}>
-          {node?.name ?? t('work.no_node')}
-        </bdi>
-      </div>
+          <span className="nm cut">{t('work.no_node')}</span>
+        </div>
+      )}
       <ul>
         {sessions.map((session) => (
           <li key={session.id}>
