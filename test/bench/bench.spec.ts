@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
 import { UsageError } from './bench-command.js';
 import { readClientBenchOptions } from './client/options.js';
+import { isFlat, trendOf } from './client/trend.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
 import { figuresOf } from './measurements/figures.js';
@@ -87,7 +88,7 @@ describe('the benchmark', () => {
     }
   });
 
-  it('measures the page in a browser: what is seen, drawn, read and typed, and what use leaves in memory', async () => {
+  it('measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory', async () => {
     const { found, stdout } = await told<FigureReport>('--client');
     for (const part of [
       'first view',
@@ -96,7 +97,14 @@ describe('the benchmark', () => {
       'log of 400 events',
       'longest task',
       'keys are typed',
+      'shown in the detail',
+      'shown in the list of the graph',
+      'shown in the list of sessions',
+      'bare round trip',
       'heap after',
+      'growth of heap',
+      'growth of nodes',
+      'growth of listeners',
     ])
       expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
     for (const { what, value } of found.figures) {
@@ -159,6 +167,27 @@ describe('comparing answers', () => {
       { by: values[0] },
     ];
     await expect(compareAnswers(writes, sides, { sql, count: 1 })).rejects.toThrow(AnswersDiffer);
+  });
+});
+
+describe('growth', () => {
+  const of = (...ys: readonly number[]) => trendOf(ys.map((y, x) => [x * 10, y]));
+
+  it('is the slope of the line that fits best, with its standard error', () => {
+    expect(of(5, 25, 45)).toEqual({ slope: 2, error: 0 });
+    const { slope, error } = of(1, 3, 2, 5);
+    expect(slope).toBeCloseTo(0.11);
+    expect(error).toBeCloseTo(0.052, 3);
+    expect(of(1, 2).error).toBeNaN();
+  });
+
+  it('is none where it is small or within chance, and is told where it is neither', () => {
+    expect(isFlat(of(100, 101, 102, 103), 1)).toBe(true);
+    expect(isFlat(of(0, 900, 0, 900), 1)).toBe(true);
+    expect(isFlat(of(900, 400, 0), 1)).toBe(true);
+    expect(isFlat(of(0, 510, 990, 1500), 1)).toBe(false);
+    // Two points tell nothing of chance: only what is small counts.
+    expect(isFlat(of(0, 900), 1)).toBe(false);
   });
 });
 
