@@ -18,6 +18,8 @@ import { readSessionBenchOptions } from './sessions/options.js';
 import type { SessionReport } from './sessions/table.js';
 
 const root = join(import.meta.dirname, '../..');
+/** For every part of the page, each in a browser that is new to it. */
+const PAGE_MS = 900_000;
 
 interface Ended {
   readonly code: number | null;
@@ -111,7 +113,7 @@ describe('the benchmark', () => {
       expect(stdout).toContain(what);
       expect([what, Number.isFinite(value)]).toEqual([what, true]);
     }
-  });
+  }, PAGE_MS);
 
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();

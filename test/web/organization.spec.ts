@@ -239,7 +239,7 @@ withOrganization('a real organization', () => {
       const search = new URLSearchParams({ node: node.id, file: path });
       await page.goto(`${site.workspace.url}/app/graph?${search}`);
       await page.getByRole('dialog').getByRole('heading', { level: 2 }).first().waitFor();
-      await page.getByRole('dialog').locator('.ghosts').waitFor({ state: 'hidden' });
+      await page.getByRole('dialog').locator('.doc, .cm-line, img, iframe, .empty').first().waitFor();
       await walk.see(`file-${kind}`);
       if (kind !== 'md') continue;
       await page.getByRole('dialog').locator('.doc').waitFor();

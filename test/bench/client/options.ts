@@ -26,7 +26,7 @@ export interface ClientBenchOptions extends ClientScale, BenchOptions {
 
 /** `tiny` proves that the benchmark runs; its figures say nothing. */
 const SCALES: Readonly<Record<string, ClientScale>> = {
-  tiny: { nodes: 300, events: 400, visits: 1, changes: 3, rounds: 4, minutes: 0 },
+  tiny: { nodes: 300, events: 400, visits: 1, changes: 2, rounds: 3, minutes: 0 },
   default: { nodes: 10_000, events: 20_000, visits: 7, changes: 30, rounds: 48, minutes: 8 },
 };
 
