@@ -90,30 +90,34 @@ describe('the benchmark', () => {
     }
   });
 
-  it('measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory', async () => {
-    const { found, stdout } = await told<FigureReport>('--client');
-    for (const part of [
-      'first view',
-      'requests of the overview',
-      'graph of 300 nodes',
-      'log of 400 events',
-      'longest task',
-      'keys are typed',
-      'shown in the detail',
-      'shown in the list of the graph',
-      'shown in the list of sessions',
-      'bare round trip',
-      'heap after',
-      'growth of heap',
-      'growth of nodes',
-      'growth of listeners',
-    ])
-      expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
-    for (const { what, value } of found.figures) {
-      expect(stdout).toContain(what);
-      expect([what, Number.isFinite(value)]).toEqual([what, true]);
-    }
-  }, PAGE_MS);
+  it(
+    'measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory',
+    async () => {
+      const { found, stdout } = await told<FigureReport>('--client');
+      for (const part of [
+        'first view',
+        'requests of the overview',
+        'graph of 300 nodes',
+        'log of 400 events',
+        'longest task',
+        'keys are typed',
+        'shown in the detail',
+        'shown in the list of the graph',
+        'shown in the list of sessions',
+        'bare round trip',
+        'heap after',
+        'growth of heap',
+        'growth of nodes',
+        'growth of listeners',
+      ])
+        expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
+      for (const { what, value } of found.figures) {
+        expect(stdout).toContain(what);
+        expect([what, Number.isFinite(value)]).toEqual([what, true]);
+      }
+    },
+    PAGE_MS,
+  );
 
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();
