@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
 import { UsageError } from './bench-command.js';
 import { readClientBenchOptions } from './client/options.js';
+import { isFlat, trendOf } from './client/trend.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
 import { figuresOf } from './measurements/figures.js';
@@ -17,6 +18,8 @@ import { readSessionBenchOptions } from './sessions/options.js';
 import type { SessionReport } from './sessions/table.js';
 
 const root = join(import.meta.dirname, '../..');
+/** For every part of the page, each in a browser that is new to it. */
+const PAGE_MS = 900_000;
 
 interface Ended {
   readonly code: number | null;
@@ -87,23 +90,34 @@ describe('the benchmark', () => {
     }
   });
 
-  it('measures the page in a browser: what is seen, drawn, read and typed, and what use leaves in memory', async () => {
-    const { found, stdout } = await told<FigureReport>('--client');
-    for (const part of [
-      'first view',
-      'requests of the overview',
-      'graph of 300 nodes',
-      'log of 400 events',
-      'longest task',
-      'keys are typed',
-      'heap after',
-    ])
-      expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
-    for (const { what, value } of found.figures) {
-      expect(stdout).toContain(what);
-      expect([what, Number.isFinite(value)]).toEqual([what, true]);
-    }
-  });
+  it(
+    'measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory',
+    async () => {
+      const { found, stdout } = await told<FigureReport>('--client');
+      for (const part of [
+        'first view',
+        'requests of the overview',
+        'graph of 300 nodes',
+        'log of 400 events',
+        'longest task',
+        'keys are typed',
+        'shown in the detail',
+        'shown in the list of the graph',
+        'shown in the list of sessions',
+        'bare round trip',
+        'heap after',
+        'growth of heap',
+        'growth of nodes',
+        'growth of listeners',
+      ])
+        expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
+      for (const { what, value } of found.figures) {
+        expect(stdout).toContain(what);
+        expect([what, Number.isFinite(value)]).toEqual([what, true]);
+      }
+    },
+    PAGE_MS,
+  );
 
   it('tells its usage, and refuses what it does not know with exit code 2', async () => {
     expect(readOptions(['--help'])).toBeUndefined();
@@ -159,6 +173,27 @@ describe('comparing answers', () => {
       { by: values[0] },
     ];
     await expect(compareAnswers(writes, sides, { sql, count: 1 })).rejects.toThrow(AnswersDiffer);
+  });
+});
+
+describe('growth', () => {
+  const of = (...ys: readonly number[]) => trendOf(ys.map((y, x) => [x * 10, y]));
+
+  it('is the slope of the line that fits best, with its standard error', () => {
+    expect(of(5, 25, 45)).toEqual({ slope: 2, error: 0 });
+    const { slope, error } = of(1, 3, 2, 5);
+    expect(slope).toBeCloseTo(0.11);
+    expect(error).toBeCloseTo(0.052, 3);
+    expect(of(1, 2).error).toBeNaN();
+  });
+
+  it('is none where it is small or within chance, and is told where it is neither', () => {
+    expect(isFlat(of(100, 101, 102, 103), 1)).toBe(true);
+    expect(isFlat(of(0, 900, 0, 900), 1)).toBe(true);
+    expect(isFlat(of(900, 400, 0), 1)).toBe(true);
+    expect(isFlat(of(0, 510, 990, 1500), 1)).toBe(false);
+    // Two points tell nothing of chance: only what is small counts.
+    expect(isFlat(of(0, 900), 1)).toBe(false);
   });
 });
 

@@ -19,12 +19,11 @@ export interface SampleFiles {
 type Node = Pick<GraphDocument['nodes'][number], 'key' | 'name' | 'folder'>;
 
 /**
- * The organization at `SVC_TEST_SAMPLE` with the `files.tar.gz` beside it; without that an invented one of the same
- * shape: 35 nodes, 524 files of all kinds and sizes.
+ * The organization of a document, by default that at `SVC_TEST_SAMPLE`, with the `files.tar.gz` beside it; without a document an
+ * invented one of the same shape: 35 nodes, 524 files of all kinds and sizes.
  */
-export async function sampleFiles(): Promise<SampleFiles> {
+export async function sampleFiles(given = process.env['SVC_TEST_SAMPLE']): Promise<SampleFiles> {
   const temporary = mkdtempSync(join(tmpdir(), 'sample-files-'));
-  const given = process.env['SVC_TEST_SAMPLE'];
   const document = given ?? invent(temporary);
   const source = join(temporary, 'files');
   if (given) {

@@ -5,7 +5,9 @@ import { type Figure, figureTable } from '../report/figures.js';
 import { type FigureReport, headOf, measureParts } from '../report/run.js';
 import { measureDrawing } from './drawing.js';
 import { measureFirstView } from './first-view.js';
+import { measureLive } from './live.js';
 import { measureLog } from './log.js';
+import { measureMemory } from './memory.js';
 import {
   CLIENT_BENCH_HELP,
   CLIENT_PARTS,
@@ -15,7 +17,6 @@ import {
 } from './options.js';
 import { type ClientStage, openStage } from './stage.js';
 import { measureTyping } from './typing.js';
-import { measureUse } from './use.js';
 
 const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 const MEASURES: Readonly<Record<ClientPart, (stage: ClientStage) => Promise<Figure[]>>> = {
@@ -23,7 +24,8 @@ const MEASURES: Readonly<Record<ClientPart, (stage: ClientStage) => Promise<Figu
   graph: measureDrawing,
   log: measureLog,
   typing: measureTyping,
-  use: measureUse,
+  live: measureLive,
+  memory: measureMemory,
 };
 
 /** `npm run bench -- --client` */

@@ -14,10 +14,15 @@ import type { ClientBenchOptions } from './options.js';
 export interface ClientStage extends AsyncDisposable {
   readonly options: ClientBenchOptions;
   readonly url: string;
+  /** The credential of the person whose pages these are, and that of somebody else who manages the workspace. */
+  readonly token: string;
+  readonly administratorToken: string;
   /** Names of nodes that the person sees, to be searched for. */
   readonly names: readonly string[];
   /** A page of a new browser profile with an empty cache, signed in. */
   open(): Promise<Page>;
+  /** A node that the person sees. */
+  readonly nodeId: string;
   /** The id of a session with a long log, whose agent is connected. */
   longLog(): Promise<string>;
 }
@@ -48,7 +53,10 @@ export async function openStage(options: ClientBenchOptions, root: string): Prom
     return {
       options,
       url,
+      token,
+      administratorToken: place.administratorToken ?? '',
       names: world.searches,
+      nodeId: itemAt(world.nodeIds, 0),
       open: async () => {
         const context = await browser.newContext({
           storageState: state,

@@ -1,5 +1,6 @@
 import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
+import { makeFile } from './make-file.js';
 import { longestTask, median, nowIn, openUntil } from './page-times.js';
 import type { ClientStage } from './stage.js';
 
@@ -17,7 +18,7 @@ interface Typed {
 
 /** A long file in the editor: until it can be written, and the longest time without an answer while somebody types. */
 export async function measureTyping(stage: ClientStage): Promise<Figure[]> {
-  const nodeId = await makeFile(stage);
+  const { id: nodeId } = await makeFile(stage, PATH, textOf(LINES));
   const typed: Typed[] = [];
   for (let visit = 0; visit < stage.options.visits; visit++) typed.push(await typeOnce(stage, nodeId));
   const lines = LINES.toLocaleString('en-US');
@@ -53,24 +54,6 @@ async function typeOnce({ open, url }: ClientStage, nodeId: string): Promise<Typ
   return { openMs, taskMs };
 }
 
-/** As the page itself would: with the credential of the browser. @returns the id of the node of the file */
-async function makeFile({ open, url }: ClientStage): Promise<string> {
-  const page = await open();
-  await openUntil(page, `${url}/app/overview`, 'main');
-  const text = Array.from({ length: LINES }, (_, at) => (at % PARAGRAPH === 0 ? '' : `${at} ${LINE}`)).join('\n');
-  const nodeId = await page.evaluate<string>(`(async () => {
-    const call = async (path, init) => {
-      const answer = await fetch(path, init);
-      if (!answer.ok) throw new Error(await answer.text());
-      return answer.json();
-    };
-    const [{ id }] = (await call('/nodes?limit=1')).items;
-    const headers = { 'content-type': 'application/json' };
-    await call('/nodes/' + id + '/mirror', { method: 'POST', headers, body: '{}' });
-    const [given, body] = [{ 'content-type': 'text/plain', 'if-none-match': '*' }, ${JSON.stringify(text)}];
-    await call('/nodes/' + id + '/file?path=${PATH}', { method: 'PUT', headers: given, body });
-    return id;
-  })()`);
-  await page.context().close();
-  return nodeId;
+function textOf(lines: number): string {
+  return Array.from({ length: lines }, (_, at) => (at % PARAGRAPH === 0 ? '' : `${at} ${LINE}`)).join('\n');
 }

@@ -40,6 +40,7 @@ export async function startLocalPlace(root: string): Promise<Place> {
     databaseUrl,
     poolSize: POOL_SIZE,
     url,
+    administratorToken: token,
     firstStartMs: { 'first start in a fresh folder': readyMs },
     admit: (world) => httpAim(url, token, world),
     processes: () => [

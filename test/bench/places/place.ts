@@ -40,6 +40,8 @@ export interface Place extends AsyncDisposable {
   readonly poolSize: number;
   /** The public address; undefined where there is no surface. */
   readonly url?: string;
+  /** The credential of whoever manages it, where one is needed besides the caller's. */
+  readonly administratorToken?: string;
   /** Lets the caller of the world in, once the database is filled. */
   admit(world: World): Promise<Aim>;
   /** Empty where the product runs in the process that makes the load. */

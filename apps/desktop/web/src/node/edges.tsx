@@ -106,6 +106,7 @@ interface EdgeRowProps {
 function EdgeRow({ edge, onRemove }: EdgeRowProps) {
   const { t } = useTranslation();
   const Arrow = edge.direction === 'outgoing' ? ArrowRight : ArrowLeft;
+  const isFixed = isMembership(edge);
   return (
     <li className="li">
       <span className="t3" title={t(`edges.${edge.direction}`)}>
@@ -113,9 +114,9 @@ function EdgeRow({ edge, onRemove }: EdgeRowProps) {
         <span className="vh">{t(`edges.${edge.direction}`)}</span>
       </span>
       <NodeLink node={edge.node} />
-      <span className="end">
+      <span className={onRemove && isFixed ? 'end kept' : 'end'}>
         {t(`relation.${edge.relation}`)}
-        {onRemove && !isMembership(edge) && (
+        {onRemove && !isFixed && (
           <IconButton icon={X} label={t('edges.remove', { name: edge.node.name })} onClick={onRemove} className="ed" />
         )}
       </span>

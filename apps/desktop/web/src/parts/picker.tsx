@@ -99,7 +99,9 @@ export function Picker<T extends Option>({
           {data?.map(({ id, text: name, lead, note, off }) => (
             <Combobox.Option key={id} value={id} disabled={off !== undefined}>
               {lead}
-              <span className="cut">{name}</span>
+              <span className="cut" title={name}>
+                {name}
+              </span>
               <span className="k cut">{off ?? note}</span>
             </Combobox.Option>
           ))}
