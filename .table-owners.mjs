@@ -39,6 +39,7 @@ export default {
     'identity.known_group',
     'identity.member',
     'audit.trail',
+    'audit.node_trail',
     'file.node_file',
     'file.named_file',
     'file.stuck_operation',
@@ -48,6 +49,7 @@ export default {
     'session.recent_of_node',
     'session.open_session',
     'session.seen_session',
+    'session.named_session',
     'session.unreviewed',
     'session.recent_write',
     // What belongs to which nodes, and what a session reaches of them.
@@ -71,6 +73,9 @@ export default {
         'identity.membership',
         'file.record',
         'audit.entry',
+        'audit.concern',
+        'audit.about',
+        'audit.record_concerns',
         'outbox.event',
       ],
       reason:
@@ -91,6 +96,12 @@ export default {
       in: 'graph.access_level',
       uses: ['identity.membership'],
       reason: 'As graph.user_access_set.',
+    },
+    {
+      in: 'audit.record_concerns',
+      uses: ['graph.event', 'graph.access_request', 'file.record', 'session.session'],
+      reason:
+        'Lines of the audit trail that were written elsewhere leave out the node of what they are about; its record may know it.',
     },
     {
       in: 'file.bury_files_of_node',

@@ -64,6 +64,7 @@ export async function useReadingTools(call: CallTool, area: string): Promise<voi
   await call('svc_get_overview', {});
   await call('svc_set_positions', { positions: [{ node_id: area, x: 1, y: 2 }] });
   await call('svc_list_audit', { target_id: area });
+  await call('svc_list_audit', { node_id: area, about: 'event' });
   await call('svc_whoami', {});
 }
 

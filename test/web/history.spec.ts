@@ -1,20 +1,28 @@
 import {
   addResponsibility,
+  addTool,
+  connect,
   createActor,
+  createMirror,
   createNode,
   createToken,
   createUser,
+  disconnect,
+  editEvent,
   getNode,
+  logEvent,
   type Node,
+  removeResponsibility,
   reorderResponsibilities,
   setAccess,
   updateNode,
+  updateResponsibility,
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import { callTool, connectMcp, NEWEST } from '../central/mcp-streams.js';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, Site, undo, until, type Visit, type VisitOptions } from './site.js';
+import { expectAccessible, LOOKS, Site, undo, until, type Visit, type VisitOptions } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -81,7 +89,7 @@ describe('the history', () => {
     await page.getByLabel('Kind of change').selectOption('Archived');
     await page.getByText('There is no such change.').waitFor();
     await button(page, 'Show all changes').click();
-    await until('all are back', async () => (await rows.count()) === 5);
+    await until('all are back', async () => (await rows.count()) === 7);
     // What happens now is added at once.
     await workspace.call(updateNode, { node_id: node.id, goal: 'Nový cíl' });
     await page.getByText('Nový cíl').waitFor();
@@ -119,13 +127,166 @@ describe('the history', () => {
     await rows.filter({ hasText: 'Cíl agenta' }).getByRole('link', { name: 'Relace' }).first().waitFor();
     await expectAccessible(page);
     await button(page, 'Starší změny').click();
-    await until('all are shown', async () => (await rows.count()) === 29);
+    // Before the agent changed it, it brought the node into its scope.
+    await until('all are shown', async () => (await rows.count()) === 30);
+    await rows.filter({ hasText: /Rozsah relace „.+“ rozšířen agentem/ }).waitFor();
     await rows.filter({ hasText: 'Založeno' }).waitFor();
     await page.getByLabel('Kdo změnil').selectOption('Uma Druhá');
     await until('hers is left', async () => (await rows.count()) === 1);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1024);
     expect(faults.list).toEqual([]);
     await context.close();
+  });
+});
+
+const WORDS = {
+  en: {
+    tab: 'History',
+    list: 'Changes of this node',
+    about: 'What is changed',
+    filter: 'Kind of change',
+    older: 'Older changes',
+    titles: [
+      'File “wip/a.md” removed',
+      'File “wip/a.md” replaced',
+      'File “wip/a.md” added',
+      expect.stringMatching(/^Scope of the session “.+” widened by its agent$/),
+      'Event “Zápis” changed',
+      'Event “Zápis” logged',
+      'Edge to “Pekárna” removed',
+      'Edge to “Pekárna” added',
+      'Tool “Trouba” added',
+      'Responsibility “Trasy” removed',
+      'Responsibility “Trasy” changed',
+      'Responsibility “Trasy” added',
+      'Created',
+    ],
+    created: 'Created',
+    other: ['Edge to “Dům” removed', 'Edge to “Dům” added', 'Created'],
+    abouts: {
+      Edges: 2,
+      Files: 3,
+      Events: 2,
+      Responsibilities: 3,
+      'Data sources and tools': 1,
+      'The node itself': 1,
+      Sessions: 1,
+    },
+    none: 'There is no such change.',
+    access: 'Access',
+    everything: 'Everything',
+    edges: 'Edges',
+    removed: 'Edge removed',
+    held: 'Held by',
+  },
+  cs: {
+    tab: 'Historie',
+    list: 'Změny tohoto nodu',
+    about: 'Co se změnilo',
+    filter: 'Druh změny',
+    older: 'Starší změny',
+    titles: [
+      'Soubor „wip/a.md“ odstraněn',
+      'Soubor „wip/a.md“ nahrazen',
+      'Soubor „wip/a.md“ přidán',
+      expect.stringMatching(/^Rozsah relace „.+“ rozšířen agentem$/),
+      'Událost „Zápis“ změněna',
+      'Událost „Zápis“ zapsána',
+      'Hrana k nodu „Pekárna“ odebrána',
+      'Hrana k nodu „Pekárna“ přidána',
+      'Nástroj „Trouba“ přidán',
+      'Odpovědnost „Trasy“ odstraněna',
+      'Odpovědnost „Trasy“ změněna',
+      'Odpovědnost „Trasy“ přidána',
+      'Založeno',
+    ],
+    created: 'Založeno',
+    other: ['Hrana k nodu „Dům“ odebrána', 'Hrana k nodu „Dům“ přidána', 'Založeno'],
+    abouts: {
+      Hrany: 2,
+      Soubory: 3,
+      Události: 2,
+      Odpovědnosti: 3,
+      'Zdroje dat a nástroje': 1,
+      'Samotný node': 1,
+      Relace: 1,
+    },
+    none: 'Taková změna tu není.',
+    access: 'Přístup',
+    everything: 'Všechno',
+    edges: 'Hrany',
+    removed: 'Hrana odebrána',
+    held: 'Kdo ji má',
+  },
+} as const;
+
+/** One of each kind of change, on two nodes. */
+async function lead(): Promise<{ readonly house: Node; readonly bakery: Node }> {
+  const [house, bakery] = [await make({ name: 'Dům' }), await make({ name: 'Pekárna' })];
+  const node_id = house.id;
+  const jana = await workspace.call(createActor, { type: 'person', name: 'Jana Trasová' });
+  const duty = await workspace.call(addResponsibility, { node_id, title: 'Trasy' });
+  const change = { responsibility_id: duty.id, description: 'Všechny', assignee_ids: [jana.id] };
+  await workspace.call(updateResponsibility, change);
+  await workspace.call(removeResponsibility, { responsibility_id: duty.id });
+  await workspace.call(addTool, { node_id, name: 'Trouba' });
+  const ends = { source_id: house.id, target_id: bakery.id, relation: 'related_to' as const };
+  const { edge } = await workspace.call(connect, ends);
+  await workspace.call(disconnect, { edge_id: edge?.id ?? '' });
+  const event = await workspace.call(logEvent, { node_id, kind: 'note', content: 'Zápis' });
+  await workspace.call(editEvent, { event_id: event.id, kind: 'decision' });
+  await workspace.call(createMirror, { node_id });
+  const agent = await connectMcp(new RestClient(workspace.url, site.folder.token), { pin: NEWEST });
+  const made = await callTool(agent, 'svc_create_file', { node_id, filename: 'a.md', content: 'jedna' });
+  const expected_sha256 = made['sha256'];
+  await callTool(agent, 'svc_write_file', { node_id, path: 'wip/a.md', content: 'dvě', expected_sha256 });
+  await callTool(agent, 'svc_delete_file', { file_id: made['id'], node_id, confirmed: true });
+  await agent.close();
+  return { house, bakery };
+}
+
+describe.each(LOOKS)('the history of all that hangs on a node ($language)', ({ language, theme }) => {
+  const words = WORDS[language];
+
+  it('tells what each change was about, by its name, is filtered by that, and asks once', async () => {
+    const { house, bakery } = await lead();
+    const { context, page, faults } = await detail(house, { language, theme, width: 1024 });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/audit') asked.push(request.url());
+    });
+    await page.getByRole('tab', { name: words.tab }).click();
+    const list = page.getByRole('list', { name: words.list });
+    const titles = () => list.locator('.kind').allTextContents();
+    await list.getByText(words.created, { exact: true }).waitFor();
+    expect(await titles()).toEqual(words.titles);
+    expect(asked).toHaveLength(1);
+    await list.getByText(words.held, { exact: true }).first().waitFor();
+    await list.getByText('Jana Trasová').first().waitFor();
+    await expectAccessible(page);
+    for (const [about, count] of Object.entries(words.abouts)) {
+      await page.getByLabel(words.about).selectOption(about);
+      await until(`only ${about} are left`, async () => (await titles()).length === count);
+    }
+    await page.getByLabel(words.about).selectOption(words.access);
+    await page.getByText(words.none).waitFor();
+    await page.getByLabel(words.about).selectOption(words.edges);
+    await page.getByLabel(words.filter).selectOption(words.removed);
+    await until('one edge is left', async () => (await titles()).join() === words.titles[6]);
+    await page.getByLabel(words.about).selectOption(words.everything);
+    await until('all are back', async () => (await titles()).length === words.titles.length);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1024);
+    expect(faults.list).toEqual([]);
+    await context.close();
+
+    const beyond = await detail(bakery, { language, theme });
+    await beyond.page.getByRole('tab', { name: words.tab }).click();
+    await beyond.page.getByText(words.other[0]).waitFor();
+    expect(await beyond.page.getByRole('list', { name: words.list }).locator('.kind').allTextContents()).toEqual(
+      words.other,
+    );
+    expect(beyond.faults.list).toEqual([]);
+    await beyond.context.close();
   });
 });
 

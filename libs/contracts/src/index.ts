@@ -13,6 +13,7 @@ export * from './files/status.js';
 export * from './graph/access.js';
 export * from './graph/access-preview.js';
 export * from './graph/actors.js';
+export * from './graph/audit.js';
 export * from './graph/carried.js';
 export * from './graph/duties.js';
 export * from './graph/edges.js';

@@ -5,6 +5,7 @@ import * as remotes from './files/remotes.js';
 import * as status from './files/status.js';
 import * as access from './graph/access.js';
 import * as actors from './graph/actors.js';
+import * as audit from './graph/audit.js';
 import * as carried from './graph/carried.js';
 import * as duties from './graph/duties.js';
 import * as edges from './graph/edges.js';
@@ -34,6 +35,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   actors,
   duties,
   access,
+  audit,
   reading,
   undo,
   users,

@@ -29,19 +29,48 @@ export interface CommandContext {
   readonly input: unknown;
 }
 
-/** One line of the audit trail; `before` and `after` hold the changed fields only. */
-export interface AuditRecord {
+interface AuditLine {
   /** Name of the operation. */
   readonly action: string;
-  /** Kind of the changed record, such as `node` or `user`. */
-  readonly targetKind: string;
-  /** Id of the changed record; null for a change of the whole workspace. */
-  readonly targetId: string | null;
   /** Changed fields before the change; absent for a new record. */
   readonly before?: Readonly<Record<string, unknown>>;
   /** Changed fields after the change; absent for a removed record. */
   readonly after?: Readonly<Record<string, unknown>>;
 }
+
+/** Ids of the nodes in whose history a line stands. */
+type Concerned = readonly [string, ...string[]];
+
+/** Of a node. It stands in the history of that node; `concerns`: and in those of others, of which it moves an edge. */
+interface NodeLine extends AuditLine {
+  readonly targetKind: 'node';
+  readonly targetId: string;
+  readonly concerns?: readonly string[];
+}
+
+/** Of what hangs on nodes: for an edge both of its ends, for a file that moves both of its nodes. */
+interface PartLine extends AuditLine {
+  readonly targetKind: 'responsibility' | 'data_source' | 'tool' | 'edge' | 'event' | 'file' | 'access_request';
+  readonly targetId: string;
+  readonly concerns: Concerned;
+}
+
+/** Of a session: its home node, null where it has none, and the nodes that enter or leave its scope. */
+interface SessionLine extends AuditLine {
+  readonly targetKind: 'session';
+  readonly targetId: string;
+  readonly concerns: readonly (string | null)[];
+}
+
+/** Of what hangs on no node. */
+interface OtherLine extends AuditLine {
+  readonly targetKind: 'user' | 'group' | 'token' | 'device' | 'actor' | 'position' | 'workspace';
+  /** Null for a change of the whole workspace. */
+  readonly targetId: string | null;
+}
+
+/** One line of the audit trail; `before` and `after` hold the changed fields only. */
+export type AuditRecord = NodeLine | PartLine | SessionLine | OtherLine;
 
 interface CommandOptions {
   /** False for replies with a secret: they are not kept, and a repeated call is refused with CONFLICT. */
@@ -174,6 +203,7 @@ export class Transaction {
           target_id: audit.targetId,
           before: audit.before ?? null,
           after: audit.after ?? null,
+          concerns: concernedBy(audit),
         })),
       ),
       JSON.stringify(this.events.map((event) => ({ id: newId(), ...event }))),
@@ -195,6 +225,13 @@ export class Transaction {
       this.asked.name,
     ]);
   }
+}
+
+/** Each node once. */
+function concernedBy(audit: AuditRecord): string[] {
+  const own = audit.targetKind === 'node' ? [audit.targetId] : [];
+  const others = 'concerns' in audit ? (audit.concerns ?? []) : [];
+  return [...new Set([...own, ...others.filter((id) => id !== null)])];
 }
 
 /** `apply_file_changes` → `Apply file changes`. */
@@ -355,8 +392,8 @@ const FIND_APPLIED = statement(
 );
 
 /**
- * $1 audit lines, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of the request, $9 reply,
- * $10 nodes it rests on, $11 session in whose log the call is entered, $12 id of that event, $13 its title, $14 nodes that were made,
+ * $1 audit lines with the nodes that each concerns, $2 events, $3 author, $4 surface, $5 request, $6 call, $7 operation, $8 hash of
+ * the request, $9 reply, $10 nodes it rests on, $11 session in whose log the call is entered, $12 id of that event, $13 its title, $14 nodes that were made,
  * $15 id of the event that tells of them, $16 id of the message that the log has grown, $17 session of the caller,
  * $18 operation that the log of the session names.
  */
@@ -369,6 +406,10 @@ const FLUSH = statement(
     INSERT INTO audit.entry (id, user_id, via, action, target_kind, target_id, before, after, request_id, session_id, session_seq)
     SELECT a.id, $3::uuid, $4::text, a.action, a.target_kind, a.target_id, a.before, a.after, $5::text, $17::uuid, (SELECT r.seq FROM recorded r)
     FROM jsonb_to_recordset($1::jsonb) AS a(id uuid, action text, target_kind text, target_id uuid, before jsonb, after jsonb)
+  ), concerned AS (
+    INSERT INTO audit.concern (node_id, at, entry_id, about)
+    SELECT n.id, now(), a.id, audit.about(a.action, a.target_kind, n.id = a.target_id)
+    FROM jsonb_to_recordset($1::jsonb) AS a(id uuid, action text, target_kind text, target_id uuid, concerns uuid[]), unnest(a.concerns) AS n(id)
   ), told AS (
     INSERT INTO outbox.event (id, type, payload)
     SELECT e.id, e.type, e.payload FROM jsonb_to_recordset($2::jsonb) AS e(id uuid, type text, payload jsonb)

@@ -29,6 +29,7 @@ export const LOG = `
     SELECT $6::uuid, $1::uuid, 'rest', 'log', 'event', e.id, jsonb_build_object('node_id', e.node_id, 'kind', e.kind,
       'content', e.content, 'occurred_at', ${iso('e.occurred_at')}), $8::text FROM e
   ),
+  concerned AS (INSERT INTO audit.concern (node_id, at, entry_id, about) SELECT e.node_id, now(), $6::uuid, 'event' FROM e),
   told AS (
     INSERT INTO outbox.event (id, type, payload)
     SELECT $7::uuid, 'graph.changed', jsonb_build_object('node_ids', jsonb_build_array(e.node_id), 'action', 'log') FROM e

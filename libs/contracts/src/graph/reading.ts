@@ -341,45 +341,6 @@ export const getOverview = query({
   mcp: { tool: 'svc_get_overview', title: 'Read overview', more: 'svc_list_nodes and svc_list_events' },
 });
 
-export const AuditEntry = z.strictObject({
-  id: Id,
-  at: Timestamp,
-  user: z.strictObject({ id: Id, name: z.string() }).nullable().describe('Null for the system itself.'),
-  via: z.string(),
-  action: z.string().describe('Name of the operation.'),
-  target_kind: z.string(),
-  target_id: Id.nullable(),
-  before: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they were.'),
-  after: z.record(z.string(), z.unknown()).nullable().describe('Changed fields as they became.'),
-  request_id: z.string(),
-  session: z
-    .strictObject({
-      id: Id,
-      seq: z.int().nullable().describe('Of the call in its log; null when the session is gone.'),
-    })
-    .nullable()
-    .describe('The session of the agent that did it.'),
-});
-
-export const listAudit = query({
-  name: 'list_audit',
-  owner: 'graph',
-  tier: 'manage',
-  reach: { target_id: 'read' },
-  doc: 'Read the audit trail, newest first.',
-  input: z.strictObject({
-    target_id: Id.optional(),
-    user_id: Id.optional(),
-    action: Query.optional(),
-    from: Timestamp.optional(),
-    to: Timestamp.optional(),
-    ...paging,
-  }),
-  output: page(AuditEntry),
-  rest: { method: 'GET', path: '/audit', tag: 'Administration' },
-  mcp: { tool: 'svc_list_audit', title: 'Read the audit trail' },
-});
-
 /** Ids by the beginning of a name, for completions. */
 export const suggestNodes = query({
   name: 'suggest_nodes',

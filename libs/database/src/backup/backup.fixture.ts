@@ -87,6 +87,9 @@ export async function fill(url: string): Promise<void> {
       `INSERT INTO audit.entry (id, user_id, via, action, target_kind, after, request_id) VALUES ('${id(60)}', '${id(1)}', 'rest', 'a', 'node', '{"name": "\\\\\\\\ \\"x\\" \\n"}', 'r')`,
     );
     await run(
+      `INSERT INTO audit.concern (node_id, at, entry_id, about) SELECT '${id(10)}', e.at, e.id, 'node' FROM audit.entry e WHERE e.id = '${id(60)}'`,
+    );
+    await run(
       `INSERT INTO outbox.event (id, type, payload) VALUES ('${id(70)}', 'graph.changed', '{"node_ids": [], "action": "x"}')`,
     );
     await run(

@@ -124,6 +124,130 @@ describe('what was to be done to files', () => {
   });
 });
 
+describe('the audit trail of before', () => {
+  const id = (n: number): string => `00000000-0000-7000-8000-${String(900 + n).padStart(12, '0')}`;
+  const [OTHER, GONE, ADA] = [id(1), id(2), id(3)];
+  let told = 0;
+  /** A line of some version that said no more than this; answers its place. */
+  const tell = async (
+    action: string,
+    kind: string,
+    target: string | null,
+    { before = null, after = null }: { readonly before?: unknown; readonly after?: unknown } = {},
+  ): Promise<string> => {
+    told += 1;
+    await client.query(
+      `INSERT INTO audit.entry (id, at, via, action, target_kind, target_id, before, after, request_id)
+       VALUES ($1, timestamptz '2026-01-01' + $2 * interval '1 s', 'rest', $3, $4, $5, $6, $7, 'r')`,
+      [id(1_000 + told), told, action, kind, target, JSON.stringify(before), JSON.stringify(after)],
+    );
+    return id(1_000 + told);
+  };
+  const concerns = async (entry: string): Promise<string[]> =>
+    (
+      await client.query<{ row: string }>(
+        `SELECT c.node_id || ' ' || c.about AS row FROM audit.concern c JOIN audit.entry e ON e.id = c.entry_id AND e.at = c.at
+         WHERE c.entry_id = $1 ORDER BY c.node_id`,
+        [entry],
+      )
+    ).rows.map(({ row }) => row);
+
+  beforeEach(async () => {
+    await migrate({ url: database.url, migrations: readMigrations().filter(({ name }) => name < '0013') });
+    await client.query(`
+      BEGIN;
+      INSERT INTO identity."user" (id, name, max_scope) VALUES ('${ADA}', 'Ada', 'manage');
+      INSERT INTO graph.node (id, type, name, lifecycle, organization_id, sync_key)
+        VALUES ('${OTHER}', 'area', 'Other', 'active', '${ORGANIZATION}', 'other');
+      INSERT INTO graph.edge (id, source_id, target_id, relation) VALUES (gen_random_uuid(), '${OTHER}', '${ORGANIZATION}', 'belongs_to');
+      COMMIT`);
+  });
+
+  it('is part of the histories of the nodes that its lines name', async () => {
+    const lines: [expected: string[], entry: string][] = [];
+    const add = async (expected: string[], ...line: Parameters<typeof tell>) =>
+      void lines.push([expected, await tell(...line)]);
+    const part = id(50);
+    await add([`${PROJECT} node`], 'update_node', 'node', PROJECT, { before: { name: 'A' }, after: { name: 'B' } });
+    await add([`${PROJECT} access`], 'set_access', 'node', PROJECT);
+    await add([`${ORGANIZATION} edge`, `${PROJECT} node`], 'create_node', 'node', PROJECT, {
+      after: { parent_ids: [ORGANIZATION] },
+    });
+    await add([`${ORGANIZATION} edge`, `${PROJECT} node`, `${GONE} edge`], 'move_node', 'node', PROJECT, {
+      before: { organization_id: ORGANIZATION },
+      after: { organization_id: GONE },
+    });
+    await add([`${PROJECT} edge`, `${OTHER} edge`], 'disconnect', 'edge', part, {
+      before: { source_id: PROJECT, target_id: OTHER, relation: 'related_to' },
+    });
+    await add([`${PROJECT} responsibility`], 'update_responsibility', 'responsibility', part, {
+      before: { node_id: PROJECT, title: 'A' },
+      after: { node_id: PROJECT, title: 'B' },
+    });
+    await add([`${PROJECT} link`], 'remove_tool', 'tool', part, { before: { node_id: PROJECT, name: 'A' } });
+    await add([`${PROJECT} file`, `${OTHER} file`], 'move_file', 'file', part, {
+      before: { node_id: PROJECT },
+      after: { node_id: OTHER },
+    });
+    await add([`${PROJECT} session`, `${OTHER} session`], 'expand_scope', 'session', part, {
+      after: { node_ids: [PROJECT, OTHER] },
+    });
+    await add([], 'update_user', 'user', ADA, { after: { node_id: PROJECT } });
+    await add([], 'run_import', 'workspace', null);
+    await migrate({ url: database.url });
+    for (const [expected, entry] of lines) expect(await concerns(entry)).toEqual(expected);
+  });
+
+  it('is part of them too where a line leaves the node out, as it was then, whether its target is there or gone', async () => {
+    const [event, file, session, request, loose, goneEvent] = [60, 61, 62, 63, 64, 65].map(id);
+    await client.query(`
+      INSERT INTO graph.event (id, node_id, kind, content, occurred_at) VALUES ('${event}', '${PROJECT}', 'note', 'x', now());
+      INSERT INTO file.record (id, node_id, path, path_key, mime_type) VALUES ('${loose}', '${PROJECT}', 'wip/a', 'wip/a', 'text/plain');
+      INSERT INTO session.session (id, node_id, owner_id, origin, name) VALUES ('${session}', '${OTHER}', '${ADA}', 'task', 'S');
+      INSERT INTO graph.access_request (id, node_id, user_id, access) VALUES ('${request}', '${OTHER}', '${ADA}', 'read')`);
+    const edited = await tell('edit_event', 'event', event ?? null, { after: { content: 'y' } });
+    await tell('log', 'event', goneEvent ?? null, { after: { node_id: GONE, content: 'x' } });
+    const goneEdited = await tell('edit_event', 'event', goneEvent ?? null, { after: { content: 'y' } });
+    const early = await tell('write_file', 'file', file ?? null, { after: { sha256: '1' } });
+    await tell('move_file', 'file', file ?? null, { before: { node_id: PROJECT }, after: { node_id: OTHER } });
+    const late = await tell('write_file', 'file', file ?? null, { after: { sha256: '2' } });
+    const looseWritten = await tell('write_file', 'file', loose ?? null, { after: { sha256: '3' } });
+    const reviewed = await tell('review_scope', 'session', session ?? null, { after: { node_id: PROJECT } });
+    const closed = await tell('close_session', 'session', session ?? null, { after: { state: 'closed' } });
+    const decided = await tell('refuse_access_request', 'access_request', request ?? null, {
+      after: { state: 'refused' },
+    });
+    await migrate({ url: database.url });
+    expect(await concerns(edited)).toEqual([`${PROJECT} event`]);
+    expect(await concerns(goneEdited)).toEqual([`${GONE} event`]);
+    expect(await concerns(early)).toEqual([`${PROJECT} file`]);
+    expect(await concerns(late)).toEqual([`${OTHER} file`]);
+    expect(await concerns(looseWritten)).toEqual([`${PROJECT} file`]);
+    expect(await concerns(reviewed)).toEqual([`${PROJECT} session`, `${OTHER} session`]);
+    expect(await concerns(closed)).toEqual([`${OTHER} session`]);
+    expect(await concerns(decided)).toEqual([`${OTHER} access`]);
+  });
+
+  it('is taken over with lines that hold anything in place of an id', async () => {
+    const odd: unknown[] = [null, 7, 'x', [], {}, '', `${PROJECT} `, `{${PROJECT}}`, { node_id: {}, parent_ids: 'x' }];
+    const entries: string[] = [];
+    for (const value of odd)
+      for (const kind of ['node', 'edge', 'event', 'file', 'session', 'responsibility', 'access_request'])
+        for (const action of ['create_node', 'move_node', 'purge_node', 'expand_scope'])
+          entries.push(
+            await tell(action, kind, id(70), {
+              before: value,
+              after: { node_id: value, source_id: value, parent_ids: [value], node_ids: value, organization_id: value },
+            }),
+          );
+    await migrate({ url: database.url });
+    const { rows } = await client.query('SELECT DISTINCT node_id FROM audit.concern WHERE entry_id = ANY ($1)', [
+      entries,
+    ]);
+    expect(rows).toEqual([{ node_id: id(70) }]);
+  });
+});
+
 describe('paths that were compared by compatibility', () => {
   const keyOf = async (path: string) =>
     (await client.query('SELECT path_key FROM file.record WHERE path = $1', [path])).rows[0]?.path_key;

@@ -157,7 +157,10 @@ class Live {
     const homes = new Set(sessions.values());
     void queries.invalidateQueries({
       predicate: ({ queryKey: [kind, id, part] }) => {
-        if (kind === 'node') return all || concerns([kind, id], ids) || (part === 'sessions' && homes.has(String(id)));
+        if (kind === 'node')
+          return (
+            all || concerns([kind, id], ids) || ((part === 'sessions' || part === 'history') && homes.has(String(id)))
+          );
         if (kind === 'session') return all || sessions.has(String(id));
         return kind === 'sessions' && (all || sessions.size > 0);
       },

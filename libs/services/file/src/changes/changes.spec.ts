@@ -72,6 +72,23 @@ describe('changes of files', () => {
     ]);
   });
 
+  it('stand in the histories of the nodes that the file was in and is in [graph.audit.node-history]', async () => {
+    const target = await files.node({ name: 'Another' });
+    const [id = ''] = await apply(registering('wip/a'));
+    await apply(registering('wip/a', 'b'), { kind: 'move', file_id: id, node_id: target, path: 'wip/a' });
+    const rows = await files.sql(
+      `SELECT c.node_id, count(*)::int AS lines, min(c.about) AS about FROM audit.concern c JOIN audit.entry e ON e.id = c.entry_id
+       WHERE e.target_id = $1 GROUP BY c.node_id`,
+      [id],
+    );
+    const expected = [
+      { node_id: nodeId, lines: 3, about: 'file' },
+      { node_id: target, lines: 1, about: 'file' },
+    ];
+    expect(rows).toHaveLength(2);
+    expect(rows).toEqual(expect.arrayContaining(expected));
+  });
+
   it('that change nothing leave no line and tell nobody', async () => {
     const [id = ''] = await apply(registering('wip/a'));
     await apply(registering('wip/a'), { kind: 'move', file_id: id, path: 'wip/a' });

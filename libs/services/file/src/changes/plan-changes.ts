@@ -189,8 +189,7 @@ class ChangePlanner {
     const there = this.at(to);
     if (there && there.file.id !== file.id) throw occupied(to.path);
     const place = { node_id: to.nodeId, path: to.path };
-    this.audit(file, changedFields({ node_id: file.node_id, path: file.path }, place) ?? {});
-    this.nodeIds.add(to.nodeId);
+    this.audit(file, changedFields({ node_id: file.node_id, path: file.path }, place) ?? {}, to.nodeId);
     this.bury(file, 'moved');
     this.release(held);
     return this.hold(this.newer(file, place), to.key);
@@ -229,9 +228,11 @@ class ChangePlanner {
     this.tombstones.push({ file_id: id, node_id, path, remote_name, remote_path: `${folder}/${path}`, sha256, reason });
   }
 
-  private audit(file: FileRecord, changed: Pick<AuditRecord, 'before' | 'after'>): void {
-    this.nodeIds.add(file.node_id);
-    this.audits.push({ action: this.basis.action, targetKind: 'file', targetId: file.id, ...changed });
+  /** `toNode`: where the file goes. */
+  private audit(file: FileRecord, changed: Pick<AuditRecord, 'before' | 'after'>, toNode = file.node_id): void {
+    const concerns = [file.node_id, toNode] as const;
+    for (const nodeId of concerns) this.nodeIds.add(nodeId);
+    this.audits.push({ action: this.basis.action, targetKind: 'file', targetId: file.id, concerns, ...changed });
   }
 }
 

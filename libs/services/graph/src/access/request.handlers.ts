@@ -107,6 +107,7 @@ async function ask(tx: Transaction, input: ParsedInputOf<typeof requestAccess>):
     action: requestAccess.name,
     targetKind: 'access_request',
     targetId: id,
+    concerns: [input.node_id],
     after: { node_id: input.node_id, access: input.access },
   });
   return readRequest(tx, id);

@@ -52,6 +52,7 @@ export async function decide(
     action,
     targetKind: 'access_request',
     targetId: request.id,
+    concerns: [request.node_id],
     before: { state: request.state },
     after: { state, ...(note === undefined ? {} : { decision_note: note }) },
   });

@@ -83,6 +83,7 @@ async function reassign(tx: Transaction, actorId: string, heirId: string): Promi
       action: deleteActor.name,
       targetKind: 'responsibility',
       targetId: id,
+      concerns: [node_id],
       before: { node_id, assignee_id: actorId },
       after: { node_id, assignee_id: heirId },
     });

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { listAudit, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
+import { listAudit, type ParsedInputOf, type RawJson, validationFailed } from '@workspace-graph/contracts';
 import { Database, LAST_ID } from '@workspace-graph/database';
 import { Handles } from '@workspace-graph/platform';
 import { EARLIEST, LATEST } from '../shared/time.js';
@@ -10,10 +10,14 @@ import { AUDIT, AUDIT_CURSOR, type AuditFilter } from './audit.statements.js';
 export class AuditHandlers {
   constructor(private readonly database: Database) {}
 
-  /** Answers one page, newest first. */
+  /** Answers one page, newest first. @throws ServiceError VALIDATION_FAILED for `about` without a node */
   @Handles(listAudit)
   async list(input: ParsedInputOf<typeof listAudit>): Promise<RawJson> {
+    if (input.about !== undefined && input.node_id === undefined)
+      throw validationFailed([{ path: 'about', message: 'needs node_id: it says what a change is about for a node' }]);
     const all: readonly (readonly [AuditFilter, string | undefined])[] = [
+      ['node', input.node_id],
+      ['about', input.about],
       ['target', input.target_id],
       ['user', input.user_id],
       ['action', input.action],

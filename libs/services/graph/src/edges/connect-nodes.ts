@@ -49,7 +49,7 @@ async function insert(tx: Transaction, edge: Edge): Promise<void> {
   const made = await tx.row(INSERT_EDGE, [edge.id, sourceId, targetId, edge.relation, authorOf(tx.context.caller)]);
   if (!made) await refuseExisting(tx, edge);
   const after = { source_id: sourceId, target_id: targetId, relation: edge.relation };
-  tx.audit({ action: connect.name, targetKind: 'edge', targetId: edge.id, after });
+  tx.audit({ action: connect.name, targetKind: 'edge', targetId: edge.id, concerns: [sourceId, targetId], after });
   emitGraphChanged(tx, [], connect.name, { edges: [[sourceId, targetId]] });
 }
 

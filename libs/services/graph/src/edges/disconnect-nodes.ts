@@ -42,9 +42,10 @@ export async function disconnectNodes(tx: Transaction, input: Input): Promise<Re
 async function remove(tx: Transaction, edge: Edge): Promise<void> {
   // Somebody else may have removed it since it was read.
   if ((await tx.execute(DELETE_EDGE, [edge.id])) === 0) throw edgeNotFound(edge.id);
-  const before = { source_id: edge.source.id, target_id: edge.target.id, relation: edge.relation };
-  tx.audit({ action: disconnect.name, targetKind: 'edge', targetId: edge.id, before });
-  emitGraphChanged(tx, [], disconnect.name, { edges: [[edge.source.id, edge.target.id]] });
+  const ends = [edge.source.id, edge.target.id] as const;
+  const before = { source_id: ends[0], target_id: ends[1], relation: edge.relation };
+  tx.audit({ action: disconnect.name, targetKind: 'edge', targetId: edge.id, concerns: ends, before });
+  emitGraphChanged(tx, [], disconnect.name, { edges: [ends] });
 }
 
 function edgeNotFound(edgeId: string): ServiceError {

@@ -36,7 +36,7 @@ export async function log(tx: Transaction, input: ParsedInputOf<typeof logEvent>
   if (logged.json === null) throw nodeIsReadOnly(nodeId);
   tx.restOn(nodeId);
   const after = { node_id: nodeId, kind, content, occurred_at: logged.occurred_at };
-  tx.audit({ action: logEvent.name, targetKind: 'event', targetId: id, after });
+  tx.audit({ action: logEvent.name, targetKind: 'event', targetId: id, concerns: [nodeId], after });
   tx.emit('graph.changed', { node_ids: [nodeId], action: logEvent.name });
   return new RawJson(logged.json, { version: logged.version });
 }
@@ -105,6 +105,6 @@ export async function archive(tx: Transaction, input: ParsedInputOf<typeof archi
 }
 
 function record(tx: Transaction, action: string, event: EventRow, changed: { before: Fields; after: Fields }): void {
-  tx.audit({ action, targetKind: 'event', targetId: event.id, ...changed });
+  tx.audit({ action, targetKind: 'event', targetId: event.id, concerns: [event.node_id], ...changed });
   tx.emit('graph.changed', { node_ids: [event.node_id], action });
 }

@@ -39,6 +39,7 @@ export async function addLink(
     action: CHANGED_BY[kind].add.name,
     targetKind: kind,
     targetId: id,
+    concerns: [node.id],
     after: { node_id: node.id, name, url },
   });
   await touchNode(tx, node.id, CHANGED_BY[kind].add.name);
@@ -61,6 +62,7 @@ export async function removeLink(
     action: CHANGED_BY[kind].remove.name,
     targetKind: kind,
     targetId: link.id,
+    concerns: [node.id],
     before: { node_id: node.id, ...removed },
   });
   await touchNode(tx, node.id, CHANGED_BY[kind].remove.name);

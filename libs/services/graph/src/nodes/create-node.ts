@@ -30,6 +30,7 @@ export async function create(tx: Transaction, input: Input): Promise<RawJson> {
     action: createNode.name,
     targetKind: 'node',
     targetId: id,
+    concerns: parents,
     after: { ...input, parent_ids: parents, lifecycle, sync_key: syncKey },
   });
   tx.created(id);

@@ -90,6 +90,7 @@ async function moveAll(tx: Transaction, ids: readonly string[], from: string, to
       action: moveNode.name,
       targetKind: 'node',
       targetId: id,
+      concerns: [from, to],
       before: { organization_id: from },
       after: { organization_id: to },
     });

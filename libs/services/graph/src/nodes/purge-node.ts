@@ -35,14 +35,16 @@ export async function purge(tx: Transaction, input: ParsedInputOf<typeof purgeNo
   );
   await tx.execute(DELETE_SETS, [result.staleSets]);
   const { id, type, name, sync_key, organization_id, lifecycle, version } = node;
+  const { neighbours } = result;
   tx.audit({
     action: purgeNode.name,
     targetKind: 'node',
     targetId: id,
-    before: { type, name, sync_key, organization_id, lifecycle, version, removes },
+    concerns: neighbours,
+    before: { type, name, sync_key, organization_id, lifecycle, version, removes, neighbour_ids: neighbours },
   });
   emitGraphChanged(tx, [id], purgeNode.name, {
-    edges: result.neighbours.map((neighbour) => [id, neighbour]),
+    edges: neighbours.map((neighbour) => [id, neighbour]),
     gone: { node_id: id, seen_by: result.seenBy },
   });
   return { applied: true, preview, removes };

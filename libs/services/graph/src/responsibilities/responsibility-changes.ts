@@ -38,7 +38,7 @@ export async function add(
   await tx.execute(INSERT_RESPONSIBILITY, [id, node.id, node.type, input.title, input.description]);
   await tx.execute(INSERT_ASSIGNEES, [id, assignees]);
   const after = { node_id: node.id, title: input.title, description: input.description, assignee_ids: assignees };
-  tx.audit({ action: addResponsibility.name, targetKind: 'responsibility', targetId: id, after });
+  tx.audit({ action: addResponsibility.name, targetKind: 'responsibility', targetId: id, concerns: [node.id], after });
   await touchNode(tx, node.id, addResponsibility.name);
   return readResponsibility(tx, id);
 }
@@ -75,6 +75,7 @@ export async function update(
       action: updateResponsibility.name,
       targetKind: 'responsibility',
       targetId: id,
+      concerns: [node.id],
       before: only(stored),
       after: only(wanted),
     });
@@ -92,7 +93,13 @@ export async function remove(
   const node = await lockWorkingNode(tx, await nodeOfResponsibility(tx, id), input.expected_version);
   const before = { node_id: node.id, ...fieldsOf(await readResponsibility(tx, id)) };
   await tx.execute(DELETE_RESPONSIBILITY, [id, node.id]);
-  tx.audit({ action: removeResponsibility.name, targetKind: 'responsibility', targetId: id, before });
+  tx.audit({
+    action: removeResponsibility.name,
+    targetKind: 'responsibility',
+    targetId: id,
+    concerns: [node.id],
+    before,
+  });
   await touchNode(tx, node.id, removeResponsibility.name);
   return { done: true };
 }

@@ -20,7 +20,7 @@ export interface PlanFacts {
   readonly blocks: number;
 }
 
-const LARGE_TABLES = ['node', 'edge', 'event', 'entry', 'responsibility', 'link', 'actor'];
+const LARGE_TABLES = ['node', 'edge', 'event', 'entry', 'concern', 'responsibility', 'link', 'actor'];
 
 /** The plan that serves any values, as prepared statements come to use it, carried out with these. */
 export async function planOf(database: Database, { text }: Statement, values: readonly unknown[]): Promise<PlanFacts> {

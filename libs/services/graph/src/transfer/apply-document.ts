@@ -96,6 +96,7 @@ async function write(tx: Transaction, report: Report): Promise<void> {
   await bring('files', sql.IMPORT_FILES);
   await bring('access_requests', sql.IMPORT_ACCESS_REQUESTS);
   await bring('audit', sql.IMPORT_AUDIT);
+  await tx.execute(sql.IMPORT_CONCERNS);
 }
 
 async function writeNodes(tx: Transaction, report: Report): Promise<void> {

@@ -159,7 +159,15 @@ export const IMPORT_CHANGED_NODES = statement(
     SELECT gen_random_uuid(), $1::uuid, $2::text, 'run_import', 'node', w.id,
       jsonb_object_agg(f.key, w.was -> f.key) , jsonb_object_agg(f.key, f.value), $3::text
     FROM differing w, jsonb_each(to_jsonb(w) - 'id' - 'was' - 'old_organization') f
-    WHERE w.was -> f.key IS DISTINCT FROM f.value GROUP BY w.id)
+    WHERE w.was -> f.key IS DISTINCT FROM f.value GROUP BY w.id
+    RETURNING id, at, action, target_kind, target_id),
+  concerned AS (
+    INSERT INTO audit.concern (node_id, at, entry_id, about)
+    SELECT n.id, t.at, t.id, audit.about(t.action, t.target_kind, n.id = t.target_id)
+    FROM told t JOIN differing w ON w.id = t.target_id CROSS JOIN LATERAL (
+      -- A move changes the edges of both organizations.
+      SELECT w.id UNION SELECT o.id FROM unnest(ARRAY[w.organization_id, w.old_organization]) AS o(id)
+        WHERE w.organization_id <> w.old_organization) AS n(id))
   SELECT count(*)::int AS updated FROM changed`,
 );
 
@@ -370,4 +378,10 @@ export const IMPORT_AUDIT = statement(
     INSERT INTO audit.entry (id, at, user_id, via, action, target_kind, target_id, before, after, request_id)
     SELECT id, at, user_id, via, action, target_kind, target_id, before, after, request_id FROM d ON CONFLICT DO NOTHING RETURNING id)
   ${counted('made', null)}`,
+);
+
+/** Which nodes the imported lines concern: a document does not say it. After everything that they are about. */
+export const IMPORT_CONCERNS = statement(
+  'import.concerns',
+  `SELECT audit.record_concerns(ARRAY(SELECT (s.row ->> 'id')::uuid FROM pg_temp.import_audit s))`,
 );

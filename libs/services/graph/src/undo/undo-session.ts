@@ -20,7 +20,7 @@ type Reply = OutputOf<typeof undoSession>;
 
 /** Takes back the changes of a session, the last one first. Unconfirmed, it does the same and takes everything back again. */
 export async function undo(tx: Transaction, input: Input): Promise<Reply> {
-  await refuseOthers(tx, input.session_id);
+  const home = await refuseOthers(tx, input.session_id);
   await tx.execute(LOCK_UNDO, [input.session_id]);
   const { caller } = tx.context;
   const most = LIMITS.undoChanges;
@@ -48,13 +48,14 @@ export async function undo(tx: Transaction, input: Input): Promise<Reply> {
       action: undoSession.name,
       targetKind: 'session',
       targetId: input.session_id,
+      concerns: [home],
       after: { undone, kept: told.kept, entries },
     });
   return { applied: true, ...told };
 }
 
-/** @throws ServiceError SESSION_NOT_FOUND, SESSION_FORBIDDEN */
-async function refuseOthers(tx: Transaction, sessionId: string): Promise<void> {
+/** Answers the home node of the session, null where it has none. @throws ServiceError SESSION_NOT_FOUND, SESSION_FORBIDDEN */
+async function refuseOthers(tx: Transaction, sessionId: string): Promise<string | null> {
   const { caller } = tx.context;
   const session = await tx.row<{ node_id: string | null; is_own: boolean }>(SEEN_SESSION, [
     ...seenBy(caller),
@@ -67,6 +68,7 @@ async function refuseOthers(tx: Transaction, sessionId: string): Promise<void> {
   if (session.node_id !== null) tx.restOn(session.node_id);
   if (!session.is_own && caller.scope !== 'manage')
     throw new ServiceError('SESSION_FORBIDDEN', 'This is for the owner of the session and for the scope manage.');
+  return session.node_id;
 }
 
 async function takeBack(tx: Transaction, change: Change, sessionId: string): Promise<UndoneChange> {

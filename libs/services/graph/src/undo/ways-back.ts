@@ -130,7 +130,13 @@ async function reinstateEvent(tx: Transaction, { target_id, before, after }: Cha
     before: { status: 'active', supersedes_id: target_id },
     after: { status: 'archived', supersedes_id: null },
   };
-  tx.audit({ action: undoSession.name, targetKind: 'event', targetId: successor.id, ...withdrawn });
+  tx.audit({
+    action: undoSession.name,
+    targetKind: 'event',
+    targetId: successor.id,
+    concerns: [successor.node_id],
+    ...withdrawn,
+  });
   await reopen(tx, old, before?.['status'] as EventStatus);
   return ['status'];
 }
@@ -138,7 +144,13 @@ async function reinstateEvent(tx: Transaction, { target_id, before, after }: Cha
 async function reopen(tx: Transaction, event: EventRow, status: EventStatus): Promise<void> {
   await tx.execute(REOPEN_EVENT, [event.id, status]);
   const changed = { before: { status: event.status }, after: { status } };
-  tx.audit({ action: undoSession.name, targetKind: 'event', targetId: event.id, ...changed });
+  tx.audit({
+    action: undoSession.name,
+    targetKind: 'event',
+    targetId: event.id,
+    concerns: [event.node_id],
+    ...changed,
+  });
   emitGraphChanged(tx, [event.node_id], undoSession.name);
 }
 

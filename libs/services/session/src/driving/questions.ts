@@ -87,7 +87,13 @@ export async function answer(
   const problem = problemOfDecision(asked.question, decision);
   if (problem) throw validationFailed([{ path: 'decision', message: problem }]);
   await settle(tx, session, { request_id, decision, by: OWNER });
-  tx.audit({ action: 'answer_question', targetKind: 'session', targetId: session.id, after: { request_id } });
+  tx.audit({
+    action: 'answer_question',
+    targetKind: 'session',
+    targetId: session.id,
+    concerns: [session.node_id],
+    after: { request_id },
+  });
   return session;
 }
 

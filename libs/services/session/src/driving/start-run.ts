@@ -56,7 +56,13 @@ export async function start(
   const { node_id: nodeId, brief, runner, instance_id: instanceId = null, policy } = input;
   const given = policy ? { policy } : {};
   await insertSession(tx, { id, nodeId, origin: 'task', brief, runner, instanceId, ...given });
-  tx.audit({ action: 'start_session', targetKind: 'session', targetId: id, after: { node_id: nodeId, runner } });
+  tx.audit({
+    action: 'start_session',
+    targetKind: 'session',
+    targetId: id,
+    concerns: [nodeId],
+    after: { node_id: nodeId, runner },
+  });
   const message: NewEvent = { kind: 'user_message', payload: { text: brief, author: OWNER } };
   return order(tx, { id, holder, mode: 'fresh' }, [message]);
 }
@@ -82,7 +88,13 @@ export async function resume(
       message: 'The agent of this session connects by itself: connect it again under this session.',
     });
   await tx.execute(SET_STATE, [id, next.to, null, null, false]);
-  tx.audit({ action: 'resume_session', targetKind: 'session', targetId: id, after: { state: next.to, mode } });
+  tx.audit({
+    action: 'resume_session',
+    targetKind: 'session',
+    targetId: id,
+    concerns: [session.node_id],
+    after: { state: next.to, mode },
+  });
   const payload = { from: session.state, to: next.to, reason: 'resume' as const, by: OWNER };
   return order(tx, { id, holder, mode }, [{ kind: 'state_changed', payload }]);
 }

@@ -37,7 +37,7 @@ export async function interrupt(tx: Transaction, sessionId: string): Promise<Raw
   if ('refused' in next) throw await refusal(tx, session, next);
   const payload = { from: session.state, to: next.to, reason: 'interrupt' as const, by: await actor(tx, session) };
   await append(tx, { sessionId, runId: session.live_run_id }, [{ kind: 'state_changed', payload }]);
-  tx.audit({ action: interruptSession.name, targetKind: 'session', targetId: sessionId });
+  tx.audit({ action: interruptSession.name, targetKind: 'session', targetId: sessionId, concerns: [session.node_id] });
   emitChanged(tx, session);
   return readSession(tx, sessionId);
 }
@@ -59,7 +59,13 @@ export async function suspend(tx: Transaction, sessionId: string, handOver: Hand
     canContinue,
   });
   const changed = { before: { state: session.state }, after: { state: next.to, reason } };
-  tx.audit({ action: suspendSession.name, targetKind: 'session', targetId: sessionId, ...changed });
+  tx.audit({
+    action: suspendSession.name,
+    targetKind: 'session',
+    targetId: sessionId,
+    concerns: [session.node_id],
+    ...changed,
+  });
   return { reply: await readSession(tx, sessionId), session };
 }
 
@@ -69,7 +75,13 @@ export async function close(tx: Transaction, sessionId: string): Promise<Stopped
   if ('refused' in next) throw await refusal(tx, session, next);
   await closeLocked(tx, session, await actor(tx, session));
   const changed = { before: { state: session.state }, after: { state: next.to } };
-  tx.audit({ action: closeSession.name, targetKind: 'session', targetId: sessionId, ...changed });
+  tx.audit({
+    action: closeSession.name,
+    targetKind: 'session',
+    targetId: sessionId,
+    concerns: [session.node_id],
+    ...changed,
+  });
   return { reply: await readSession(tx, sessionId), session };
 }
 

@@ -13,7 +13,13 @@ export async function rename(tx: Transaction, input: ParsedInputOf<typeof rename
   if (name !== session.name || !session.is_named) {
     await tx.execute(RENAME, [id, name]);
     const changed = { before: { name: session.name }, after: { name } };
-    tx.audit({ action: renameSession.name, targetKind: 'session', targetId: id, ...changed });
+    tx.audit({
+      action: renameSession.name,
+      targetKind: 'session',
+      targetId: id,
+      concerns: [session.node_id],
+      ...changed,
+    });
     emitChanged(tx, session);
   }
   return readSession(tx, id);

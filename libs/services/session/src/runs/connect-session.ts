@@ -81,6 +81,7 @@ async function open(tx: Transaction, input: Input): Promise<Output> {
     action: 'connect_session',
     targetKind: 'session',
     targetId: id,
+    concerns: [nodeId],
     after: { client: input.client.name, node_id: nodeId },
   });
   return answer(tx, id, input.run_id);

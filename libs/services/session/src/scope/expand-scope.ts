@@ -29,6 +29,7 @@ export async function expand(
       action: 'expand_scope',
       targetKind: 'session',
       targetId: session.id,
+      concerns: [session.node_id, ...added.map(({ id }) => id)],
       after: { node_ids: added.map(({ id }) => id), access, reason },
     });
   const { read_count, write_count } = (await readSession(tx, session.id)).parse() as {
@@ -53,6 +54,7 @@ export async function addToScope(
       action: 'add_to_session_scope',
       targetKind: 'session',
       targetId: session.id,
+      concerns: [session.node_id, ...added.map(({ id }) => id)],
       after: { node_ids: added.map(({ id }) => id), access },
     });
   return readSession(tx, session.id);

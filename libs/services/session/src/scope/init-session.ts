@@ -38,5 +38,11 @@ async function anchor(tx: Transaction, sessionId: string, nodeId: string): Promi
     { kind: 'scope_changed', payload: { node_ids: [nodeId], access: 'write', added_via: 'seed' } },
   ]);
   emitChanged(tx, { ...session, node_id: nodeId });
-  tx.audit({ action: 'init_session', targetKind: 'session', targetId: sessionId, after: { node_id: nodeId } });
+  tx.audit({
+    action: 'init_session',
+    targetKind: 'session',
+    targetId: sessionId,
+    concerns: [nodeId],
+    after: { node_id: nodeId },
+  });
 }

@@ -50,6 +50,7 @@ async function decide(
     action: 'review_scope',
     targetKind: 'session',
     targetId: session.id,
+    concerns: [session.node_id, nodeId],
     before: { review: row.review },
     after: { node_id: nodeId, review: next },
   });

@@ -131,7 +131,7 @@ export class SessionSweeps {
     const changed = await runCommand(this.database, systemContext(action), async (tx) => {
       const session = await lockAnySession(tx, sessionId);
       if (!session || !(await work(tx, session))) return false;
-      tx.audit({ action, targetKind: 'session', targetId: sessionId });
+      tx.audit({ action, targetKind: 'session', targetId: sessionId, concerns: [session.node_id] });
       return true;
     });
     return changed === true;

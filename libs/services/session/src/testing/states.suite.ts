@@ -468,6 +468,12 @@ export function describeStates(given: () => StatesWorld): void {
         before: { state: 'running' },
         after: { state: 'closed' },
       });
+      const history = await world.given.sql(
+        `SELECT e.action, c.node_id, c.about FROM audit.concern c JOIN audit.entry e ON e.id = c.entry_id WHERE e.target_id = $1 ORDER BY e.id`,
+        [session.id],
+      );
+      const here = { node_id: session.node?.id, about: 'session' };
+      expect(history).toEqual(['start_session', 'close_session'].map((action) => ({ action, ...here })));
     });
 
     it('is followed by the archive after thirty days without activity [sessions.archive.after-30-days]', async () => {

@@ -1,19 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { listAudit, type Node } from '@workspace-graph/contracts';
-import {
-  Archive,
-  ArchiveRestore,
-  FileUp,
-  History as HistoryIcon,
-  ListOrdered,
-  type LucideIcon,
-  Move,
-  PencilLine,
-  Plus,
-  Undo2,
-  UserMinus,
-  Users,
-} from 'lucide-react';
+import { History as HistoryIcon } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
@@ -23,48 +10,27 @@ import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem } from '../../parts/problem';
-import { type Entry, type Fields, useNames } from './names';
+import { ABOUTS, type About, ACTIONS, iconOf } from './abouts';
+import { fieldsOf } from './fields';
+import { type Entry, useNames } from './names';
+import { actionText, titleOf } from './title';
 import { isNothing, Value, type Words, wordsOf } from './value';
 
-/** What is done to a node, by the operation that does it. */
-const ACTIONS: Readonly<Record<string, LucideIcon>> = {
-  create_node: Plus,
-  update_node: PencilLine,
-  set_access: Users,
-  approve_access_request: Users,
-  move_node: Move,
-  reorder_responsibilities: ListOrdered,
-  archive_node: Archive,
-  restore_node: ArchiveRestore,
-  run_import: FileUp,
-  delete_actor: UserMinus,
-  undo_session: Undo2,
-};
-/** In the order in which they are told; others come after them. */
-const FIELDS = [
-  'name',
-  'type',
-  'description',
-  'goal',
-  'lifecycle',
-  'health',
-  'health_note',
-  'owner_id',
-  'organization_id',
-  'parent_ids',
-  'visibility',
-  'recipients',
-  'responsibility_ids',
-];
-/** What the workspace keeps for itself. */
-const UNTOLD = new Set(['lifecycle_before_archive', 'sync_key']);
 const PAGE = 25;
 
-/** Who changed the node itself, when, and what it was before; for whoever manages. */
+interface Chosen {
+  readonly about: About | '';
+  readonly action: string;
+  readonly userId: string;
+}
+const ALL: Chosen = { about: '', action: '', userId: '' };
+
+/** Who changed the node and what hangs on it, when, and what it was before; for whoever manages. */
 export default function History({ node }: { readonly node: Node }) {
   const { t } = useTranslation();
-  const [action, setAction] = useState('');
-  const [userId, setUserId] = useState('');
+  const moments = useMoments();
+  const [chosen, setChosen] = useState(ALL);
+  const { about, action, userId } = chosen;
   const {
     items: entries,
     isRead,
@@ -72,12 +38,13 @@ export default function History({ node }: { readonly node: Node }) {
     next,
     refetch,
   } = usePages({
-    queryKey: ['node', node.id, 'history', action, userId],
+    queryKey: ['node', node.id, 'history', about, action, userId],
     load: (place, options) =>
       client.call(
         listAudit,
         {
-          target_id: node.id,
+          node_id: node.id,
+          ...(about === '' ? {} : { about }),
           ...(action === '' ? {} : { action }),
           ...(userId === '' ? {} : { user_id: userId }),
           ...place,
@@ -86,48 +53,18 @@ export default function History({ node }: { readonly node: Node }) {
         options,
       ),
   });
-  const people = usePeople(entries);
-  const words: Words = { node, nameOf: useNames(entries) };
-  const isFiltered = action !== '' || userId !== '';
+  const words: Words = { node, nameOf: useNames(entries, node), whenOf: moments.whole };
+  const isFiltered = chosen !== ALL;
   return (
     <>
-      <div className="row bar">
-        <PickOne
-          label={t('history.filter')}
-          className="ghosted"
-          options={[
-            { value: '', text: t('history.all') },
-            ...Object.keys(ACTIONS).map((value) => ({ value, text: t(`history.action.${value}`) })),
-          ]}
-          value={action}
-          onPick={setAction}
-        />
-        <span className="grow" />
-        <PickOne
-          label={t('history.person')}
-          className="ghosted"
-          options={[
-            { value: '', text: t('history.everybody') },
-            ...[...people].map(([value, text]) => ({ value, text })),
-          ]}
-          value={userId}
-          onPick={setUserId}
-        />
-      </div>
+      <Filters chosen={chosen} people={usePeople(entries)} onChoose={setChosen} />
       {error && <Problem error={error} onRetry={refetch} />}
       {isRead && entries.length === 0 && (
         <div className="empty">
           <HistoryIcon className="i" aria-hidden="true" />
           <p>{t(isFiltered ? 'history.none_of_these' : 'history.none')}</p>
           {isFiltered && (
-            <button
-              type="button"
-              className="btn sm"
-              onClick={() => {
-                setAction('');
-                setUserId('');
-              }}
-            >
+            <button type="button" className="btn sm" onClick={() => setChosen(ALL)}>
               {t('history.show_all')}
             </button>
           )}
@@ -138,9 +75,62 @@ export default function History({ node }: { readonly node: Node }) {
           <Row key={entry.id} entry={entry} words={words} />
         ))}
       </ul>
-      {entries.length > 0 && <p className="more">{t('history.only')}</p>}
       <More next={next}>{t('history.older')}</More>
     </>
+  );
+}
+
+interface FiltersProps {
+  readonly chosen: Chosen;
+  readonly people: ReadonlyMap<string, string>;
+  readonly onChoose: (chosen: Chosen) => void;
+}
+
+/** What is changed, how, and by whom. */
+function Filters({ chosen, people, onChoose }: FiltersProps) {
+  const { t } = useTranslation();
+  const { about, action, userId } = chosen;
+  const actions = about === '' ? [...new Set(ABOUTS.flatMap((each) => ACTIONS[each]))] : ACTIONS[about];
+  const choose = (part: Partial<Chosen>) => {
+    const next = { ...chosen, ...part };
+    onChoose(next.about === '' && next.action === '' && next.userId === '' ? ALL : next);
+  };
+  return (
+    <div className="row bar filters">
+      <PickOne
+        label={t('history.about')}
+        className="ghosted"
+        options={[
+          { value: '', text: t('history.everything') },
+          ...ABOUTS.map((value) => ({ value, text: t(`history.abouts.${value}`) })),
+        ]}
+        value={about}
+        onPick={(picked) => choose({ about: picked, action: '' })}
+      />
+      {actions.length > 0 && (
+        <PickOne
+          label={t('history.filter')}
+          className="ghosted"
+          options={[
+            { value: '', text: t('history.all') },
+            ...actions.map((value) => ({ value, text: actionText(t, value, about) })),
+          ]}
+          value={action}
+          onPick={(picked) => choose({ action: picked })}
+        />
+      )}
+      <span className="grow" />
+      <PickOne
+        label={t('history.person')}
+        className="ghosted"
+        options={[
+          { value: '', text: t('history.everybody') },
+          ...[...people].map(([value, text]) => ({ value, text })),
+        ]}
+        value={userId}
+        onPick={(picked) => choose({ userId: picked })}
+      />
+    </div>
   );
 }
 
@@ -155,18 +145,20 @@ function usePeople(entries: readonly Entry[]): ReadonlyMap<string, string> {
 function Row({ entry, words }: { readonly entry: Entry; readonly words: Words }) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const { action, at, user, via, session } = entry;
+  const { at, user, via, session, target_kind, target_id, target_name } = entry;
   const [short, time] = [moments.short(at), moments.time(new Date(at))];
   const who = user?.name ?? t('overview.system');
   const isAgent = via === 'mcp' || via === 'runner';
-  const Icon = ACTIONS[action] ?? PencilLine;
+  const nodeId = words.node.id;
+  const Icon = iconOf(entry, nodeId);
+  const ofSession = session?.id ?? (target_kind === 'session' && target_name !== null ? target_id : null);
   return (
     <li>
       <span className="mk">
         <Icon className="i" aria-hidden="true" />
       </span>
       <div className="row">
-        <span className="kind">{t(`history.action.${action}`, { defaultValue: action })}</span>
+        <span className="kind words">{titleOf(t, entry, words)}</span>
         <time className="when num push" dateTime={at} title={moments.whole(at)}>
           {short === time ? time : `${short} ${time}`}
         </time>
@@ -174,8 +166,8 @@ function Row({ entry, words }: { readonly entry: Entry; readonly words: Words })
       <div className="row">
         <Avatar name={who} isAgent={isAgent} />
         <span className="cut">{isAgent ? t('history.by_agent', { name: who }) : who}</span>
-        {session && (
-          <Link className="f12" to="/workspace" search={{ node: words.node.id, session: session.id }}>
+        {ofSession !== null && (
+          <Link className="f12" to="/workspace" search={{ node: nodeId, session: ofSession }}>
             {t('history.session')}
           </Link>
         )}
@@ -186,9 +178,10 @@ function Row({ entry, words }: { readonly entry: Entry; readonly words: Words })
 }
 
 /** Each field that changed, before and after; of what was made, what it was made with. */
-function Changes({ entry: { before, after }, words }: { readonly entry: Entry; readonly words: Words }) {
+function Changes({ entry, words }: { readonly entry: Entry; readonly words: Words }) {
   const { t } = useTranslation();
-  const fields = fieldsOf(before, after);
+  const { before, after } = entry;
+  const fields = fieldsOf(entry, words.node.id);
   if (fields.length === 0) return null;
   return (
     <dl>
@@ -218,11 +211,4 @@ function Changes({ entry: { before, after }, words }: { readonly entry: Entry; r
 /** Inherited sharing is something. */
 function hasFormer(field: string, value: unknown): boolean {
   return !isNothing(value) || (field === 'visibility' && value === null);
-}
-
-function fieldsOf(before: Fields | null, after: Fields | null): readonly string[] {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const told = names.filter((name) => !UNTOLD.has(name) && (before !== null || !isNothing(after?.[name])));
-  const place = (name: string) => (FIELDS.includes(name) ? FIELDS.indexOf(name) : FIELDS.length);
-  return told.sort((a, b) => place(a) - place(b));
 }

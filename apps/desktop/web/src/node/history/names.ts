@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type AuditEntry, listActors, listGroups, listUsers } from '@workspace-graph/contracts';
+import { type AuditEntry, listActors, listGroups, listUsers, type Node } from '@workspace-graph/contracts';
 import { client } from '../../api/client';
 import { placeAt } from '../../api/pages';
 import { useGraph } from '../../graph/graph-query';
@@ -18,16 +18,20 @@ const PAGE = 500;
 /** Answers the name of what an id stands for; undefined where it is not there any more, null while that is not known. */
 export type NameOf = (id: unknown) => string | null | undefined;
 
-/** Names of the people, groups and nodes that changes speak of by their ids. */
-export function useNames(changes: readonly FieldsOfChange[]): NameOf {
+/** Names of the people, groups and nodes that changes speak of by their ids. Those that `node` tells are not asked for. */
+export function useNames(changes: readonly FieldsOfChange[], node?: Node): NameOf {
   const { data: graph, isLoading } = useGraph();
-  const actors = useNamesOf(listActors, idsIn(changes, ownersOf));
+  const holders = new Map(holdersOf(node).map(({ id, name }) => [id, name]));
+  const actors = useNamesOf(
+    listActors,
+    idsIn(changes, ownersOf).filter((id) => !holders.has(id)),
+  );
   const users = useNamesOf(listUsers, idsIn(changes, recipientsOf('user')));
   const groups = useNamesOf(listGroups, idsIn(changes, recipientsOf('group')));
   const isKnown = !isLoading && actors && users && groups;
   return (id) => {
     if (typeof id !== 'string') return undefined;
-    const name = actors?.get(id) ?? users?.get(id) ?? groups?.get(id) ?? graph?.nodes.get(id)?.name;
+    const name = holders.get(id) ?? actors?.get(id) ?? users?.get(id) ?? groups?.get(id) ?? graph?.nodes.get(id)?.name;
     return name ?? (isKnown ? undefined : null);
   };
 }
@@ -68,7 +72,16 @@ function idsIn(changes: readonly FieldsOfChange[], of: (fields: Fields) => reado
   return [...new Set(found.filter((id) => typeof id === 'string'))].sort();
 }
 
-const ownersOf = ({ owner_id }: Fields): readonly unknown[] => [owner_id];
+function holdersOf(node: Node | undefined): readonly { readonly id: string; readonly name: string }[] {
+  if (!node) return [];
+  return [...(node.owner ? [node.owner] : []), ...node.responsibilities.flatMap(({ assignees }) => assignees)];
+}
+
+const ownersOf = ({ owner_id, assignee_id, assignee_ids }: Fields): readonly unknown[] => [
+  owner_id,
+  assignee_id,
+  ...(Array.isArray(assignee_ids) ? (assignee_ids as readonly unknown[]) : []),
+];
 
 const recipientsOf =
   (kind: string) =>

@@ -10,6 +10,8 @@ const SHORT = 120;
 export interface Words {
   readonly node: Node;
   readonly nameOf: NameOf;
+  /** How a moment is written. */
+  readonly whenOf?: (at: string) => string;
 }
 
 /** One value of a field in words; a long one folded. */
@@ -33,7 +35,7 @@ export function isNothing(value: unknown): boolean {
 }
 
 /** A value of a field as people say it. */
-export function wordsOf(t: TFunction, field: string, value: unknown, { node, nameOf }: Words): string {
+export function wordsOf(t: TFunction, field: string, value: unknown, { node, nameOf, whenOf }: Words): string {
   const known = (id: unknown) => {
     const name = nameOf(id);
     return name === null ? '…' : (name ?? t('history.gone'));
@@ -46,6 +48,8 @@ export function wordsOf(t: TFunction, field: string, value: unknown, { node, nam
     case 'recipients':
       return all(value, (one) => (isRecipient(one) ? `${known(one.id)} (${t(`access.${one.access}`)})` : String(one)));
     case 'parent_ids':
+    case 'node_ids':
+    case 'assignee_ids':
       return all(value, known);
     case 'responsibility_ids':
       return all(value, (id) => node.responsibilities.find((duty) => duty.id === id)?.title ?? t('history.gone'));
@@ -57,8 +61,24 @@ export function wordsOf(t: TFunction, field: string, value: unknown, { node, nam
     case 'health':
     case 'type':
       return t(`${field}.${String(value)}`);
+    case 'relation':
+      return t(`relation.${String(value)}`, { defaultValue: String(value) });
+    case 'kind':
+      return t(`event.${String(value)}`, { defaultValue: String(value) });
+    case 'access':
+      return t(`access.${String(value)}`, { defaultValue: String(value) });
+    case 'status':
+    case 'state':
+    case 'review':
+      return t(`history.word.${String(value)}`, { defaultValue: String(value) });
+    case 'occurred_at':
+      return whenOf && typeof value === 'string' ? whenOf(value) : String(value);
+    case 'superseded_by':
+      return typeof value === 'object' && value && 'content' in value ? String(value.content) : t('history.gone');
     case 'owner_id':
     case 'organization_id':
+    case 'node_id':
+    case 'assignee_id':
       return known(value);
     default:
       return typeof value === 'string' ? value : JSON.stringify(value);
