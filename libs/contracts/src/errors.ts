@@ -55,6 +55,13 @@ export const ERRORS = {
   NO_PENDING_QUESTION: row(409, false, 'Read the session: its open questions are listed there.'),
   LOCAL_MODE_NO_REMOTE: row(409, false, 'A local workspace has no remote; use a central workspace.'),
   NO_MIRROR: row(409, false, 'Create the folder of the node on this device first.'),
+  NO_REMOTE: row(409, false, 'Add a routing rule that gives the node a remote, with `svc_set_routing_policy`.'),
+  REMOTE_REFUSED: row(
+    409,
+    false,
+    'Read details.reason: allow it to the credentials of the remote, or choose a name that the remote can hold.',
+  ),
+  REMOTE_UNAVAILABLE: row(503, true, 'Try again after details.retry_after_seconds, or in a moment where it is null.'),
   MIRROR_PATH_REFUSED: row(
     409,
     false,
