@@ -10,7 +10,9 @@ const allowed = {
   platform: ['contracts', 'bus'],
   database: ['contracts', 'bus', 'platform'],
   services: ['contracts', 'domain', 'bus', 'platform', 'database'],
-  device: ['contracts', 'domain', 'bus', 'platform'],
+  disk: ['contracts', 'domain'],
+  remotes: ['contracts', 'domain', 'disk'],
+  device: ['contracts', 'domain', 'disk', 'bus', 'platform'],
   surfaces: ['contracts', 'domain', 'bus', 'platform'],
   testing: ['contracts', 'domain', 'bus', 'platform', 'database'],
 };

@@ -60,6 +60,13 @@ export const ERRORS = {
     false,
     'Open the folder by its path in a program of your choice, or from a desktop session.',
   ),
+  NO_REMOTE: row(409, false, 'Add a routing rule that gives the node a remote, with `svc_set_routing_policy`.'),
+  REMOTE_REFUSED: row(
+    409,
+    false,
+    'Read details.reason: allow it to the credentials of the remote, or choose a name that the remote can hold.',
+  ),
+  REMOTE_UNAVAILABLE: row(503, true, 'Try again after details.retry_after_seconds, or in a moment where it is null.'),
   MIRROR_PATH_REFUSED: row(
     409,
     false,

@@ -10,9 +10,9 @@ import type {
   TrackedFile,
   WriteContentOptions,
 } from '@workspace-graph/contracts';
+import { mimeTypeOf, openForReading } from '@workspace-graph/disk';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileChanges } from '../files/file-changes.js';
-import { mimeTypeOf, openForReading } from '../paths/index.js';
 import { ContentHashes } from '../reading/content-hashes.js';
 import { type ReadableFile, ReadableFiles } from '../reading/readable-files.js';
 import { isDeck, readPreview } from './deck-preview.js';

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { ByteRange } from '@workspace-graph/contracts';
-import { editOf, stampOf } from '../paths/index.js';
+import { editOf, stampOf } from '@workspace-graph/disk';
 import { beingWritten, type HashedFile } from '../reading/content-hashes.js';
 
 const CHUNK_BYTES = 256 * 1024;

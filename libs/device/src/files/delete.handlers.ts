@@ -7,11 +7,11 @@ import {
   type ReplyOf,
   ServiceError,
 } from '@workspace-graph/contracts';
+import type { SeenContent } from '@workspace-graph/disk';
+import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
-import type { SeenContent } from '../records/tracked-files.js';
 import type { TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import type { Trash } from '../trash/trash.js';

@@ -7,21 +7,22 @@ import {
   ServiceError,
   type TrackedFile,
 } from '@workspace-graph/contracts';
-import { pathKey } from '@workspace-graph/domain';
-import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { occupied } from '../paths/disk-errors.js';
+import type { SeenContent } from '@workspace-graph/disk';
 import {
+  fileNotFound,
   locate,
   type MirrorPath,
+  occupied,
   putBack,
   type ReadContent,
   readContent,
   removeEmptyFolders,
   removeFile,
   StagedFile,
-} from '../paths/index.js';
-import { fileNotFound } from '../records/file-service.js';
-import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+} from '@workspace-graph/disk';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { FileDelta } from '../records/tracked-files.js';
 import type { MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';

@@ -1,10 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FileRecord, ServiceError } from '@workspace-graph/contracts';
+import type { SeenContent } from '@workspace-graph/disk';
+import {
+  fileNotFound,
+  locate,
+  type MirrorPath,
+  moveFile,
+  removeEmptyFolders,
+  seenOrRead,
+  seenUnderNewName,
+} from '@workspace-graph/disk';
 import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { locate, type MirrorPath, moveFile, removeEmptyFolders, seenOrRead, seenUnderNewName } from '../paths/index.js';
-import { type Asker, fileNotFound } from '../records/file-service.js';
-import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+import { type Asker } from '../records/file-service.js';
+import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
 import { AsideFiles, type AsidePlace, type NotedAsides } from '../trash/aside-files.js';
 import { Intents } from './intents.js';

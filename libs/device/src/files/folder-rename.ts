@@ -1,10 +1,9 @@
 import { lstat } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { isAbsent, locate, occupantOf, occupied } from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isAbsent, occupied } from '../paths/disk-errors.js';
-import { locate, occupantOf } from '../paths/index.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FileMover, type MoveBy, type MoveOutcome, type PlannedMove } from './file-mover.js';
 

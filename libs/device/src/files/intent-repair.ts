@@ -1,7 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type FileIntent, type FileRecord, findFiles, LIMITS, listFileIntents } from '@workspace-graph/contracts';
-import { pathKey } from '@workspace-graph/domain';
-import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { SeenContent } from '@workspace-graph/disk';
 import {
   deviceOf,
   locate,
@@ -10,8 +9,9 @@ import {
   removeEmptyFolders,
   removeFile,
   seenOrRead,
-} from '../paths/index.js';
-import type { SeenContent } from '../records/tracked-files.js';
+} from '@workspace-graph/disk';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { AsideFiles } from '../trash/aside-files.js';
 import { FileMover, messageOf, type PlannedMove } from './file-mover.js';
 import { stateOf } from './file-states.js';

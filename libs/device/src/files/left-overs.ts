@@ -3,10 +3,9 @@ import { opendir } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { SECTIONS } from '@workspace-graph/contracts';
+import { isAbsent, isTemporaryName, locate, removeTemporary } from '@workspace-graph/disk';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { AGENT_FILES } from '../mirrors/client-config/agent-files.js';
-import { isAbsent } from '../paths/disk-errors.js';
-import { isTemporaryName, locate, removeTemporary } from '../paths/index.js';
 
 /** A younger one may belong to an upload that is under way. */
 const LEFT_OVER_MS = 24 * 60 * 60_000;

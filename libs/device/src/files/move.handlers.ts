@@ -9,11 +9,10 @@ import {
   ServiceError,
   validationFailed,
 } from '@workspace-graph/contracts';
+import { locate, type MirrorPath, occupantOf, occupied, seenOrRead } from '@workspace-graph/disk';
 import { filePathParts, parseSubpath, pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { occupied } from '../paths/disk-errors.js';
-import { locate, type MirrorPath, occupantOf, seenOrRead } from '../paths/index.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FileMover, type PlannedMove, toldOf } from './file-mover.js';
 import { stateOf } from './file-states.js';

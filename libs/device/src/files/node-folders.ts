@@ -7,13 +7,14 @@ import {
   type TrackedFile,
   validationFailed,
 } from '@workspace-graph/contracts';
+import { fileNotFound } from '@workspace-graph/disk';
 import { type FilePathParts, type PathRules, parseFilePath } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { isIgnoredName } from '../ignore/ignore-rules.js';
 import { Mirrors } from '../mirrors/mirrors.js';
 import { Projections } from '../projections/projections.js';
 import { toTrackedFile } from '../reading/tracked-file.js';
-import { fileNotFound, noMirror } from '../records/file-service.js';
+import { noMirror } from '../records/file-service.js';
 import type { MirrorRow } from '../store/device-store.js';
 
 /** Where files may be changed, on whose behalf, and how they are answered. */

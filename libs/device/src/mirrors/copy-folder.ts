@@ -15,8 +15,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { asideName, nameOrRename } from '../paths/aside.js';
-import { stampOf } from '../paths/stamp.js';
+import { asideName, nameOrRename, stampOf } from '@workspace-graph/disk';
 import { pathRefused } from './folder-rules.js';
 
 /** Where the content of a folder differs from its copy. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile as readDisk, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, listFiles, readFile } from '@workspace-graph/contracts';
-import { locate, readContent } from '../paths/index.js';
+import { locate, readContent } from '@workspace-graph/disk';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { Projections } from './projections.js';
 import { insideFolder, putFile, removeTree } from './read-only-tree.js';

@@ -8,8 +8,8 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { type Envelope, ServiceError } from '@workspace-graph/contracts';
+import { locate } from '@workspace-graph/disk';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { locate } from '../paths/index.js';
 import { callerOf } from '../records/file-service.js';
 import type { FilesChanged } from '../records/tracked-files.js';
 import { insideFolder, putFile, removeTree } from './read-only-tree.js';

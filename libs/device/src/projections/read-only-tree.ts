@@ -5,7 +5,7 @@ import { chmod, type FileHandle, link, lstat, mkdir, readdir, rename, rm } from 
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '@workspace-graph/contracts';
-import { type MirrorPath, openForReading, stampOf } from '../paths/index.js';
+import { type MirrorPath, openForReading, stampOf } from '@workspace-graph/disk';
 
 const OPEN = 0o700;
 const CLOSED = 0o500;

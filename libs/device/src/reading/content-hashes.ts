@@ -3,9 +3,9 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@workspace-graph/contracts';
+import { chunksOf, inodeOf, stampOf } from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { chunksOf, inodeOf, stampOf } from '../paths/index.js';
 
 const READ_ATTEMPTS = 3;
 const MAX_REMEMBERED = 1_000;

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { findFiles, type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { fileNotFound, locate, type MirrorPath } from '@workspace-graph/disk';
 import { type FilePathParts, parseFilePath } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { isIgnoredName } from '../ignore/ignore-rules.js';
 import { Mirrors } from '../mirrors/mirrors.js';
-import { locate, type MirrorPath } from '../paths/index.js';
-import { type Asker, fileNotFound } from '../records/file-service.js';
+import { type Asker } from '../records/file-service.js';
 
 /** A file that may be read, if it is there. */
 export interface ReadableFile {

@@ -14,12 +14,12 @@ import {
   readFile,
   type TrackedFile,
 } from '@workspace-graph/contracts';
+import { fileNotFound, mimeTypeOf, openForReading, stampOf } from '@workspace-graph/disk';
 import { estimateTokens } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { mimeTypeOf, openForReading, stampOf } from '../paths/index.js';
 import { type ProjectedPaths, Projections } from '../projections/projections.js';
-import { callerOf, fileNotFound } from '../records/file-service.js';
+import { callerOf } from '../records/file-service.js';
 import { beingWritten, ContentHashes } from './content-hashes.js';
 import { type ReadableFile, ReadableFiles } from './readable-files.js';
 import { toTrackedFile } from './tracked-file.js';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile as readDisk, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Caller, LIMITS, listFiles, readFile } from '@workspace-graph/contracts';
+import { locate, readContent } from '@workspace-graph/disk';
 import { newId } from '@workspace-graph/platform';
-import { locate, readContent } from '../paths/index.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');

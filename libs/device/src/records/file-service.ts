@@ -78,11 +78,6 @@ export function nodeNotFound(nodeId: string): ServiceError {
   return new ServiceError('NODE_NOT_FOUND', `There is no node ${nodeId} that you may see.`, { node_id: nodeId });
 }
 
-export function fileNotFound(details: Readonly<Record<string, unknown>>): ServiceError {
-  const which = details['file_id'] ?? details['path'];
-  return new ServiceError('FILE_NOT_FOUND', `There is no file ${String(which)} that you may see.`, details);
-}
-
 export function noMirror(nodeId: string): ServiceError {
   return new ServiceError('NO_MIRROR', `The node ${nodeId} has no folder on this device.`, { node_id: nodeId });
 }

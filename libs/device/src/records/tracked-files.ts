@@ -5,25 +5,10 @@ import {
   type FileRecord,
   LIMITS,
 } from '@workspace-graph/contracts';
+import type { SeenContent } from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import type { DeviceStore, FileState } from '../store/device-store.js';
 import type { Asker, FileService } from './file-service.js';
-
-/** A file on disk whose content was read. */
-export interface SeenContent {
-  /** SHA-256 of the whole content, in hexadecimal. */
-  readonly sha256: string;
-  /** Size of the content that was hashed. */
-  readonly sizeBytes: number;
-  /** Media type, by the name of the file. */
-  readonly mimeType: string;
-  /** Time of the last change, ISO 8601 in UTC. */
-  readonly modifiedAt: string;
-  /** As `FileState.stamp`: null when the file may have changed since it was read. */
-  readonly stamp: string | null;
-  /** As `FileState.inode`: null on another volume than that of the mirror. */
-  readonly inode: string | null;
-}
 
 /**
  * What is true of a file from now on. `file` is what the device knew before. With `expectedVersion` it is refused with

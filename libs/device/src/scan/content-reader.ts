@@ -1,7 +1,6 @@
+import type { SeenContent } from '@workspace-graph/disk';
+import { mimeTypeOf, timesOf } from '@workspace-graph/disk';
 import type { ReadFile } from '@workspace-graph/domain';
-import { mimeTypeOf } from '../paths/content.js';
-import { timesOf } from '../paths/stamp.js';
-import type { SeenContent } from '../records/tracked-files.js';
 import { packStat, type ReadOutcome } from './disk-read.js';
 import type { WalkedFile } from './disk-walk.js';
 import type { Findings } from './findings.js';

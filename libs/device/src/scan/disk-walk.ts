@@ -10,8 +10,8 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
+import { stampOf } from '@workspace-graph/disk';
 import { IGNORE_FILE, IgnoreRules } from '../ignore/ignore-rules.js';
-import { stampOf } from '../paths/stamp.js';
 
 /** A file that is new or may have changed, as it stands on disk. */
 export interface WalkedFile {

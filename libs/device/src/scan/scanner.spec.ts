@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { deleteFile, moveFile, ServiceError } from '@workspace-graph/contracts';
-import { stampOf } from '../paths/index.js';
+import { stampOf } from '@workspace-graph/disk';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { expectAgreement, filesKnown, idAt, scannerOf } from './scanner.fixture.js';
 

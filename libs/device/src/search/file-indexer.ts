@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { timesOf } from '@workspace-graph/disk';
 import {
   FILES_PER_NOTE,
   type IndexEvent,
@@ -12,7 +13,6 @@ import {
 } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
-import { timesOf } from '../paths/index.js';
 import type { FilesChanged } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
 import { FileTexts, type ReadText } from './file-texts.js';

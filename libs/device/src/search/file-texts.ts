@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { ServiceError } from '@workspace-graph/contracts';
+import { locate, openForReading } from '@workspace-graph/disk';
 import type { ReadLane } from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
 import type { Mirrors } from '../mirrors/mirrors.js';
-import { locate, openForReading } from '../paths/index.js';
 import type { FileState } from '../store/device-store.js';
 import type { ReadFile } from './index/index-messages.js';
 import { EXTRACTION, type Extraction, type TrackedText } from './text/extraction.js';

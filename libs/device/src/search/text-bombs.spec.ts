@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { searchFiles } from '@workspace-graph/contracts';
-import { locate, readContent } from '../paths/index.js';
+import { locate, readContent } from '@workspace-graph/disk';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { docxOf } from '../testing/document-files.js';
 import { FileIndexer } from './file-indexer.js';

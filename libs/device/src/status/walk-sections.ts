@@ -1,10 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAbsent, READ_FLAGS } from '@workspace-graph/disk';
 import { isSection } from '@workspace-graph/domain';
 import { IGNORE_FILE, IgnoreRules } from '../ignore/ignore-rules.js';
-import { isAbsent } from '../paths/disk-errors.js';
-import { READ_FLAGS } from '../paths/held-folder.js';
 import { comparePaths } from './path-order.js';
 
 const IGNORE_FILE_BYTES = 1_048_576;

@@ -11,9 +11,9 @@ import {
   type TrackedFile,
   writeFile,
 } from '@workspace-graph/contracts';
+import { asideName } from '@workspace-graph/disk';
 import { newId } from '@workspace-graph/platform';
 import { IntentRepair } from '../files/intent-repair.js';
-import { asideName } from '../paths/index.js';
 import type { AsideRow } from '../store/aside-store.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { AsideFiles } from './aside-files.js';

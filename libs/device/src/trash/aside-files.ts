@@ -2,11 +2,18 @@ import type { BigIntStats } from 'node:fs';
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type Asides,
+  asideName,
+  bringBackTo,
+  locate,
+  type MirrorPath,
+  readContent,
+  statOrNull,
+} from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { statOrNull } from '../paths/held-folder.js';
-import { type Asides, asideName, bringBackTo, locate, type MirrorPath, readContent } from '../paths/index.js';
 import type { AsideRow } from '../store/aside-store.js';
 import type { TrashRow } from '../store/device-store.js';
 import { TakenAside } from './taken-aside.js';

@@ -12,10 +12,10 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFile, deleteFile, listTrash, restoreTrash, type TrashEntry } from '@workspace-graph/contracts';
 import { SmallDisk } from '@workspace-graph/testing';
-import { CloningDisk } from '../paths/cloning-disk.fixture.js';
 import { scannerOf } from '../scan/scanner.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { AsideFiles } from './aside-files.js';
+import { CloningDisk } from './cloning-disk.fixture.js';
 
 const MEBIBYTE = 1_048_576;
 const LARGE = 65 * MEBIBYTE;

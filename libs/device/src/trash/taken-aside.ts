@@ -1,4 +1,4 @@
-import type { Asides, MirrorPath } from '../paths/index.js';
+import type { Asides, MirrorPath } from '@workspace-graph/disk';
 import type { AsideRow } from '../store/aside-store.js';
 
 /** A name that was given out for what lay at a path. */

@@ -10,13 +10,21 @@ import {
   ServiceError,
   type TrashEntry,
 } from '@workspace-graph/contracts';
+import type { SeenContent } from '@workspace-graph/disk';
+import {
+  locate,
+  type MirrorPath,
+  occupied,
+  putFrom,
+  removeEmptyFolders,
+  removeFile,
+  seenOrRead,
+} from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { checkedPath, NodeFolders, sameFolder } from '../files/node-folders.js';
-import { occupied } from '../paths/disk-errors.js';
-import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '../paths/index.js';
-import type { FileDelta, SeenContent } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from './aside-files.js';
 import { Trash } from './trash.js';

@@ -1,11 +1,10 @@
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { SeenContent } from '@workspace-graph/disk';
+import { editOf, isAbsent, keepAs, locate, type MirrorPath, readContent, stampOf } from '@workspace-graph/disk';
 import { newId, syncFolder } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isAbsent } from '../paths/disk-errors.js';
-import { editOf, keepAs, locate, type MirrorPath, readContent, stampOf } from '../paths/index.js';
-import type { SeenContent } from '../records/tracked-files.js';
 import type { TrashRow } from '../store/device-store.js';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@workspace-graph/contracts';
-import { type Asides, locate, type MirrorPath, removeFile, StagedFile } from '../../paths/index.js';
+import { type Asides, locate, type MirrorPath, removeFile, StagedFile } from '@workspace-graph/disk';
 import { AsideFiles } from '../../trash/aside-files.js';
 import type { FoundText, ReadText } from './text-file.js';
 

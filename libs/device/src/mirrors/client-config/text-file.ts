@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { inodeOf, stampOf, temporaryName } from '@workspace-graph/disk';
 import { replaceText } from '@workspace-graph/platform';
-import { inodeOf, stampOf, temporaryName } from '../../paths/index.js';
 
 /** Larger files are somebody else's. */
 const MAX_BYTES = 1_048_576;

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, open, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inodeOf, stampOf } from '../../paths/index.js';
+import { inodeOf, stampOf } from '@workspace-graph/disk';
 import type { TrackedText } from './extraction.js';
 import { TextExtractors } from './text-extractors.js';
 

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { copyFile, link, open } from 'node:fs/promises';
-import type { SeenContent } from '../records/tracked-files.js';
 import { OTHER_DISK } from './aside.js';
 import { ContentDigest, chunksOf, lastName, openForReading, seenOrRead } from './content.js';
 import { diskCode, isFull, onDisk } from './disk-errors.js';
 import { HeldFolder, mustBeFile, statOrNull } from './held-folder.js';
 import type { MirrorPath } from './mirror-path.js';
+import type { SeenContent } from './seen-content.js';
 import { editOf } from './stamp.js';
 import { copied, fill, isSame, removeIfThere } from './write.js';
 

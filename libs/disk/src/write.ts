@@ -1,12 +1,12 @@
 import type { BigIntStats } from 'node:fs';
 import { chmod, type FileHandle, link, lstat, open, unlink } from 'node:fs/promises';
 import { ServiceError } from '@workspace-graph/contracts';
-import type { SeenContent } from '../records/tracked-files.js';
 import { type Asides, bringBack, nameOrRename, takeAside } from './aside.js';
 import { ContentDigest, deviceOf, lastName, seenContent } from './content.js';
 import { diskCode, isAbsent, occupied, onDisk } from './disk-errors.js';
 import { HeldFolder, MAKE_FLAGS } from './held-folder.js';
 import { type MirrorPath, twinIn } from './mirror-path.js';
+import type { SeenContent } from './seen-content.js';
 import { editOf, inodeOf, stampOf } from './stamp.js';
 import { temporaryName } from './temporary.js';
 
@@ -60,8 +60,9 @@ export class StagedFile implements AsyncDisposable {
         const seen = seenContent(at.path, found, measured);
         return new StagedFile(at, folder, name, { seen, isText: digest.isText() });
       } catch (error) {
+        // On a disk that became read-only, not even what is not there can be removed.
+        await using _folder = folder;
         await removeIfThere(folder.at(name));
-        await folder[Symbol.asyncDispose]();
         throw error;
       }
     });

@@ -2,8 +2,7 @@ import { type BigIntStats, constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { ServiceError } from '@workspace-graph/contracts';
-import { fileNotFound } from '../records/file-service.js';
-import { diskCode, isAbsent, occupied } from './disk-errors.js';
+import { diskCode, fileNotFound, isAbsent, occupied } from './disk-errors.js';
 import { folderGone, type MirrorPath, throughLink, twinIn } from './mirror-path.js';
 
 /** Names under an open folder are reached through it, whatever becomes of the path that led there. */

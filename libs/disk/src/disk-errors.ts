@@ -56,3 +56,9 @@ export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T
     throw diskError(error, path);
   }
 }
+
+/** The answer to a path under which no file lies. */
+export function fileNotFound(details: Readonly<Record<string, unknown>>): ServiceError {
+  const which = details['file_id'] ?? details['path'];
+  return new ServiceError('FILE_NOT_FOUND', `There is no file ${String(which)} that you may see.`, details);
+}

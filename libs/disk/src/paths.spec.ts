@@ -118,7 +118,7 @@ describe('a path in a mirror', () => {
 
   it('is whole or absent after a kill -9 of who writes [files.write.atomic]', async () => {
     const writer = fileURLToPath(new URL('./kill-writer.fixture.ts', import.meta.url));
-    const hooks = new URL('../testing/source-worker.mjs', import.meta.url).href;
+    const hooks = new URL('./source.fixture.mjs', import.meta.url).href;
     const flags = ['--conditions=@workspace-graph/source', '--no-warnings', '--import', hooks];
     const child = spawn(process.execPath, [...flags, writer, mirror], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');

@@ -4,11 +4,10 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { TextDecoder } from 'node:util';
 import { ServiceError } from '@workspace-graph/contracts';
 import mime from 'mime';
-import { fileNotFound } from '../records/file-service.js';
-import type { SeenContent } from '../records/tracked-files.js';
-import { diskCode, diskError, isAbsent } from './disk-errors.js';
+import { diskCode, diskError, fileNotFound, isAbsent } from './disk-errors.js';
 import { HeldFolder, READ_FLAGS } from './held-folder.js';
 import type { MirrorPath } from './mirror-path.js';
+import type { SeenContent } from './seen-content.js';
 import { editOf, inodeOf, stampOf } from './stamp.js';
 
 /** Read at a time: large enough for the speed of the disk, small beside the memory of a process. */

@@ -1,4 +1,4 @@
-export { type Asides, asideName, bringBackTo } from './aside.js';
+export { type Asides, asideName, bringBackTo, nameOrRename } from './aside.js';
 export {
   ContentDigest,
   chunksOf,
@@ -10,9 +10,10 @@ export {
   seenOrRead,
   seenUnderNewName,
 } from './content.js';
-export { diskError } from './disk-errors.js';
+export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
+export { HeldFolder, READ_FLAGS, statOrNull } from './held-folder.js';
 export { type KeptContent, keepAs } from './keep.js';
-export { locate, type MirrorPath, occupantOf } from './mirror-path.js';
+export { folderGone, locate, type MirrorPath, occupantOf, twinIn } from './mirror-path.js';
 export {
   moveFile,
   putBack,
@@ -21,6 +22,7 @@ export {
   removeFile,
   removeTemporary,
 } from './move.js';
+export type { SeenContent } from './seen-content.js';
 export { editOf, inodeOf, stampOf, timesOf } from './stamp.js';
 export { isTemporaryName, temporaryName } from './temporary.js';
 export {

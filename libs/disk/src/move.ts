@@ -1,12 +1,11 @@
 import { lstat, open, rename, rmdir } from 'node:fs/promises';
 import { ServiceError } from '@workspace-graph/contracts';
-import { fileNotFound } from '../records/file-service.js';
-import type { SeenContent } from '../records/tracked-files.js';
 import { type Asides, asideName, bringBack, nameOrRename, OTHER_DISK, type Taking, takeAside } from './aside.js';
 import { chunksOf, lastName, openForReading, readContent } from './content.js';
-import { diskCode, occupied, onDisk } from './disk-errors.js';
+import { diskCode, fileNotFound, occupied, onDisk } from './disk-errors.js';
 import { HeldFolder, mustBeFile, statOrNull } from './held-folder.js';
 import { locate, type MirrorPath } from './mirror-path.js';
+import type { SeenContent } from './seen-content.js';
 import {
   changedMeanwhile,
   copied,

@@ -1,0 +1,22 @@
+import { conditionScenarios } from './conditions.conformance.js';
+import { contentScenarios } from './content.conformance.js';
+import { failureScenarios } from './failures.conformance.js';
+import { listingScenarios } from './listing.conformance.js';
+import { Stage } from './stage.js';
+import type { Exemptions, RemoteWorld } from './world.js';
+
+/** Holds a backend to the contract of `Remote`. `open` gives each scenario an empty one. */
+export function remoteConformance(name: string, open: () => Promise<RemoteWorld>, exempt: Exemptions = {}): void {
+  describe(`${name} as a remote`, () => {
+    let stage: Stage;
+    beforeEach(async () => {
+      stage = new Stage(await open());
+    });
+    afterEach(() => stage.world.close());
+
+    describe('content', () => contentScenarios(() => stage));
+    describe('conditions', () => conditionScenarios(() => stage));
+    describe('listing', () => listingScenarios(() => stage));
+    describe('failures', () => failureScenarios(() => stage, exempt));
+  });
+}

@@ -1,0 +1,110 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asideName } from '@workspace-graph/disk';
+import { SmallDisk } from '@workspace-graph/testing';
+import { remoteConformance } from '../conformance/remote.conformance.js';
+import { bytesOf, failureOf } from '../conformance/stage.js';
+import { fsWorld } from './fs.fixture.js';
+import { FsRemote } from './fs.remote.js';
+
+const noDisk = 'this run may not mount a disk';
+remoteConformance('fs', fsWorld, SmallDisk.available() ? {} : { forbidden: noDisk, full: noDisk });
+
+describe('a folder as a remote', () => {
+  let folder: string;
+  let root: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'fs-remote-'));
+    root = join(folder, 'root');
+    await mkdir(root);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function entries(remote: FsRemote): Promise<unknown[]> {
+    const found = [];
+    for await (const page of remote.list('', { recursive: true })) found.push(...page);
+    return found.map(({ kind, path, hasTwin }) => [kind, path, hasTwin]).sort();
+  }
+
+  it('follows no symbolic link out of it, and tells them [files.path.symlinks-not-followed]', async () => {
+    await writeFile(join(folder, 'secret'), 'secret');
+    await symlink(join(folder, 'secret'), join(root, 'link'));
+    await symlink(folder, join(root, 'folder-link'));
+    await using remote = await FsRemote.open(root);
+    expect(await failureOf(remote.read('link'))).toBe('name_refused');
+    expect(await failureOf(remote.read('folder-link/secret'))).toBe('name_refused');
+    expect(await failureOf(remote.write('folder-link/new', bytesOf('x'), { expected: null }))).toBe('name_refused');
+    expect(await entries(remote)).toEqual([
+      ['other', 'folder-link', false],
+      ['other', 'link', false],
+    ]);
+    expect((await readdir(folder)).sort()).toEqual(['root', 'secret']);
+  });
+
+  it('is not there, rather than empty, when its folder is not', async () => {
+    expect(await failureOf(FsRemote.open(join(folder, 'none')))).toBe('unavailable');
+    await using remote = await FsRemote.open(root);
+    await rename(root, join(folder, 'away'));
+    expect(await failureOf(entries(remote))).toBe('unavailable');
+    expect(await failureOf(remote.write('a', bytesOf('x'), { expected: null }))).toBe('unavailable');
+  });
+
+  it('reads names in any normal form, and tells twins of form [files.path.one-name]', async () => {
+    await writeFile(join(root, 'Z\u030ca\u0301k.md'), 'decomposed');
+    await using remote = await FsRemote.open(root);
+    expect(await entries(remote)).toEqual([['file', '\u017d\u00e1k.md', false]]);
+    expect(await remote.stat('\u017d\u00e1k.md')).toMatchObject({ path: '\u017d\u00e1k.md', sizeBytes: 10 });
+    await writeFile(join(root, '\u017d\u00e1k.md'), 'composed');
+    expect(await entries(remote)).toEqual(Array(2).fill(['file', '\u017d\u00e1k.md', true]));
+  });
+
+  it('tells names that are no text, and that no path can hold', async () => {
+    await writeFile(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x61, 0xff])]), 'x');
+    await writeFile(join(root, 'back\\slash'), 'x');
+    await using remote = await FsRemote.open(root);
+    expect(await entries(remote)).toEqual([
+      ['other', 'a\ufffd', false],
+      ['other', 'back\\slash', false],
+    ]);
+  });
+
+  it('gives files back that a killed process had taken aside', async () => {
+    const [lost, displaced] = ['0b8d6a52-0000-4000-8000-000000000001', '0b8d6a52-0000-4000-8000-000000000002'];
+    await mkdir(join(root, '.svc-asides'));
+    await mkdir(join(root, 'wip'));
+    await writeFile(join(root, 'wip', asideName(lost)), 'lost');
+    await writeFile(join(root, 'wip', asideName(displaced)), 'displaced');
+    await writeFile(join(root, 'wip/b.txt'), 'newer');
+    for (const [id, path] of [
+      [lost, 'wip/a.txt'],
+      [displaced, 'wip/b.txt'],
+    ] as const) {
+      await writeFile(join(root, '.svc-asides', id), path);
+      await utimes(join(root, '.svc-asides', id), 1, 1);
+    }
+    await using _remote = await FsRemote.open(root);
+    expect(await readFile(join(root, 'wip/a.txt'), 'utf8')).toBe('lost');
+    expect(await readFile(join(root, 'wip', asideName(displaced)), 'utf8')).toBe('displaced');
+    expect(await readFile(join(root, 'wip/b.txt'), 'utf8')).toBe('newer');
+  });
+
+  it('leaves alone what a call of another process has in its hands', async () => {
+    const id = '0b8d6a52-0000-4000-8000-000000000003';
+    await mkdir(join(root, '.svc-asides'));
+    await writeFile(join(root, asideName(id)), 'in hand');
+    await writeFile(join(root, '.svc-asides', id), 'a.txt');
+    await using remote = await FsRemote.open(root);
+    expect(await remote.stat('a.txt')).toBeNull();
+  });
+
+  it('refuses a read that a writer overtakes', async () => {
+    await writeFile(join(root, 'a.txt'), 'x'.repeat(600_000));
+    await using remote = await FsRemote.open(root);
+    await using content = await remote.read('a.txt');
+    const reading = async (): Promise<void> => {
+      for await (const _chunk of content.bytes) await writeFile(join(root, 'a.txt'), 'y'.repeat(600_001));
+    };
+    expect(await failureOf(reading())).toBe('changed');
+  });
+});
