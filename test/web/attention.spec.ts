@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
+  answerQuestion,
   createNode,
   createToken,
   createUser,
@@ -136,7 +137,11 @@ it('questions of agents are read and answered in place, once, and their row chan
     open_questions: [],
     waiting_since: null,
   });
-  expect(requests).toEqual([`POST /sessions/${id}/questions/q0`, `POST /sessions/${id}/questions/q1`]);
+  // How many wait is news for the rail; nothing else is asked for.
+  expect(requests.filter((one) => one !== 'GET /sessions')).toEqual([
+    `POST /sessions/${id}/questions/q0`,
+    `POST /sessions/${id}/questions/q1`,
+  ]);
   expect(faults.list).toEqual([]);
   await context.close();
 });
@@ -156,6 +161,65 @@ it('a question that was answered elsewhere says so where it stands', async () =>
   await page.getByRole('alert').getByText('CONFLICT').waitFor();
   await button(page, 'Refresh').click();
   await button(page, 'Never').waitFor({ state: 'hidden' });
+  await context.close();
+});
+
+it('keys answer the question that shows numbers: once however long they are held, and never the next one', async () => {
+  const { id } = await agentOn(await make('By keys'));
+  await ask(id, [APPROVAL, { ...APPROVAL, title: 'And this?' }, INPUT]);
+  const { context, page, faults } = await site.visit('/overview');
+  const requests = asked(page);
+  const answers = () => requests.filter((one) => one.startsWith('POST'));
+  const numbers = page.locator('.ask .nth:not(.off)');
+  const next = page.getByRole('region', { name: 'Question' }).filter({ hasText: 'And this?' });
+  await page.getByText(ODD).waitFor();
+  await numbers.first().waitFor();
+  expect(await numbers.allTextContents()).toEqual(['1', '2']);
+  await expectAccessible(page);
+  // Pressed again while it is down, as a key that is held.
+  for (let times = 0; times < 5; times++) await page.keyboard.down('1');
+  await page.getByText(ODD).waitFor({ state: 'hidden' });
+  await next.locator('.nth:not(.off)').first().waitFor();
+  await page.keyboard.down('1');
+  await page.keyboard.up('1');
+  expect(await next.getByRole('button', { name: 'Never' }).getAttribute('aria-keyshortcuts')).toBe('2');
+  const field = page.getByRole('textbox', { name: 'Your answer' });
+  await field.fill('20');
+  await field.press('2');
+  expect(await field.inputValue()).toBe('202');
+  expect(answers()).toEqual([`POST /sessions/${id}/questions/q0`]);
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('7');
+  await page.keyboard.press('2');
+  await next.waitFor({ state: 'hidden' });
+  expect(answers()).toEqual([`POST /sessions/${id}/questions/q0`, `POST /sessions/${id}/questions/q1`]);
+  const { open_questions } = await workspace.call(getSession, { session_id: id });
+  expect(open_questions.map(({ title }) => title)).toEqual([INPUT.title]);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it("the rail shows how many of one's own sessions wait, also when they are answered elsewhere", async () => {
+  const { token } = await person('Waiter');
+  const waiter = new RestClient(workspace.url, token);
+  const ids = [(await agentOn(await make('One'), token)).id, (await agentOn(await make('Two'), token)).id];
+  for (const id of ids) await ask(id, [APPROVAL]);
+  const answer = (session_id = '') =>
+    waiter.call(answerQuestion, { session_id, request_id: 'q0', decision: { option_id: 'yes' } });
+  const { context, page, faults } = await site.visit('/overview', { token });
+  const badge = page.locator('.rail-badge');
+  await badge.getByText('2').waitFor();
+  const described = page.getByRole('link', { name: 'Workspace', exact: true });
+  const text = page.locator(`[id="${await described.getAttribute('aria-describedby')}"]`);
+  expect(await text.textContent()).toBe('2 sessions wait for you');
+  await expectAccessible(page);
+  await answer(ids[0]);
+  await badge.getByText('1').waitFor();
+  await page.goto(`${workspace.url}/app/settings`);
+  await badge.getByText('1').waitFor();
+  await answer(ids[1]);
+  await badge.waitFor({ state: 'detached' });
+  expect(faults.list).toEqual([]);
   await context.close();
 });
 

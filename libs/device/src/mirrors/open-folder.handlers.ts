@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { type OutputOf, openFolder, type ParsedInputOf, ServiceError } from '@workspace-graph/contracts';
+import { folderGone } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { folderGone } from '@workspace-graph/disk';
 import { callerOf } from '../records/file-service.js';
 import { FolderOpener } from './folder-opener.js';
 import { Mirrors } from './mirrors.js';

@@ -14,7 +14,11 @@ type Frame =
   | { readonly type: 'graph_changed' | 'files_changed'; readonly payload: Changed }
   | {
       readonly type: 'session_state';
-      readonly payload: { readonly session_id: string; readonly node_id: string | null };
+      readonly payload: {
+        readonly session_id: string;
+        readonly node_id: string | null;
+        readonly waiting_since: string | null;
+      };
     }
   | { readonly type: 'event'; readonly payload: { readonly session_id: string; readonly event: SessionEvent } }
   | { readonly type: 'reply'; readonly id?: unknown }
@@ -49,6 +53,8 @@ class Live {
   private changed = new Set<string>();
   private changedSessions = new Map<string, string | null>();
   private isEverything = false;
+  private readonly waiting = new Set<string>();
+  private hasNewWaiting = false;
   private flushing: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new Set<() => void>();
   private readonly followers = new Map<string, Follower>();
@@ -111,6 +117,7 @@ class Live {
     clearTimeout(this.flushing);
     this.flushing = undefined;
     this.waitMs = AGAIN_MS.least;
+    this.waiting.clear();
     this.tell('none');
     socket?.close();
   }
@@ -123,7 +130,10 @@ class Live {
       // What changed while nobody listened, or between the first answers and this moment.
       this.note([], true);
     }
-    if (frame.type === 'session_state') this.noteSession(frame.payload.session_id, frame.payload.node_id);
+    if (frame.type === 'session_state') {
+      this.noteSession(frame.payload.session_id, frame.payload.node_id);
+      this.noteWaiting(frame.payload.session_id, frame.payload.waiting_since !== null);
+    }
     if (frame.type === 'event') this.followers.get(frame.payload.session_id)?.onEvent(frame.payload.event);
     if (frame.type === 'error') this.refused(frame.payload.details?.session_id ?? frame.id, frame.payload.code);
   }
@@ -143,6 +153,14 @@ class Live {
     this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
   }
 
+  /** All of them are told when the channel opens: what is asked for again is how many wait, where that is news. */
+  private noteWaiting(sessionId: string, isWaiting: boolean): void {
+    if (isWaiting === this.waiting.has(sessionId)) return;
+    if (isWaiting) this.waiting.add(sessionId);
+    else this.waiting.delete(sessionId);
+    this.hasNewWaiting = true;
+  }
+
   private note(ids: readonly string[], isEverything: boolean): void {
     for (const id of ids) this.changed.add(id);
     this.isEverything ||= isEverything;
@@ -154,6 +172,8 @@ class Live {
     [this.changed, this.isEverything, this.flushing] = [new Set(), false, undefined];
     this.changedSessions = new Map();
     if (all || ids.size > 0) void queries.invalidateQueries({ queryKey: ['graph'] });
+    if (this.hasNewWaiting) void queries.invalidateQueries({ queryKey: ['waiting'] });
+    this.hasNewWaiting = false;
     const homes = new Set(sessions.values());
     void queries.invalidateQueries({
       predicate: ({ queryKey: [kind, id, part] }) => {

@@ -1,10 +1,14 @@
 import { answerQuestion, type OpenQuestion, type Session } from '@workspace-graph/contracts';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
+import { useAnswerKeys } from './answer-keys';
 import { useMoments } from './moments';
 import { useOneAtATime } from './one-at-a-time';
 import { Refused } from './problem';
+
+/** Answers that have a number. */
+const KEYS = 9;
 
 interface QuestionPanelProps {
   readonly sessionId: string;
@@ -37,19 +41,7 @@ export function QuestionPanel({ sessionId, question, nodeId, onAnswered }: Quest
       <p className="med">{question.title}</p>
       {question.text && <p className="words t2">{question.text}</p>}
       {question.type === 'approval' ? (
-        <div className="row acts">
-          {question.options?.map(({ id, label, role }) => (
-            <button
-              type="button"
-              key={id}
-              className={role === 'allow_once' ? 'btn primary sm' : 'btn sm'}
-              aria-disabled={isOff}
-              onClick={() => decide({ option_id: id })}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <Options options={question.options ?? []} isOff={isSending} onChoose={(option_id) => decide({ option_id })} />
       ) : (
         <form className="row acts" onSubmit={submit}>
           <input
@@ -68,6 +60,44 @@ export function QuestionPanel({ sessionId, question, nodeId, onAnswered }: Quest
       {question.deadline_at && <Deadline at={question.deadline_at} hasDefault={question.default !== undefined} />}
       <Refused error={answer.error} />
     </section>
+  );
+}
+
+interface OptionsProps {
+  readonly options: NonNullable<OpenQuestion['options']>;
+  readonly isOff: boolean;
+  readonly onChoose: (id: string) => void;
+}
+
+/** What can be answered, by a press or by its number. */
+function Options({ options, isOff, onChoose }: OptionsProps) {
+  const row = useRef<HTMLDivElement>(null);
+  const takesKeys = useAnswerKeys(row, (index) => {
+    const option = options[index];
+    if (!option || isOff) return false;
+    onChoose(option.id);
+    return true;
+  });
+  return (
+    <div className="row acts" ref={row}>
+      {options.map(({ id, label, role }, index) => (
+        <button
+          type="button"
+          key={id}
+          className={role === 'allow_once' ? 'btn primary sm' : 'btn sm'}
+          aria-disabled={isOff || undefined}
+          aria-keyshortcuts={takesKeys && index < KEYS ? String(index + 1) : undefined}
+          onClick={() => onChoose(id)}
+        >
+          {label}
+          {index < KEYS && (
+            <span className={takesKeys ? 'nth' : 'nth off'} aria-hidden="true">
+              {index + 1}
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -15,6 +15,7 @@ export const GO_TO: Readonly<Record<string, View>> = {
 /** The other keys of the page, for the help. */
 const OTHERS = [
   ['palette', 'Ctrl K'],
+  ['answer', '1 … 9'],
   ['refresh', 'R'],
   ['list', 'L'],
   ['search', '/'],
@@ -85,7 +86,7 @@ function nameOf(event: KeyboardEvent): string {
 }
 
 /** Whether a key is for the page: alone, not taken by anything else, and neither typed into a field nor over the page. */
-function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return false;
   return !(target instanceof HTMLElement && target.closest(`${TYPED_INTO}, ${OVER_THE_PAGE}`));
 }

@@ -2,8 +2,10 @@ import { Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { OutputOf, whoami } from '@workspace-graph/contracts';
 import { LayoutDashboard, type LucideIcon, RefreshCw, Settings, SquareTerminal, Waypoints } from 'lucide-react';
+import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { initialsOf } from '../parts/avatar';
+import { useWaiting } from '../session/waiting';
 
 export const VIEWS = ['overview', 'graph', 'workspace', 'sync', 'settings'] as const;
 export type View = (typeof VIEWS)[number];
@@ -25,12 +27,26 @@ interface RailProps {
 /** The views, and who looks at them. */
 export function Rail({ me, onSignOut, onKeys }: RailProps) {
   const { t } = useTranslation();
+  const waiting = useWaiting();
+  const waitingId = useId();
   const item = (view: View) => {
     const Icon = ICONS[view];
+    const waits = view === 'workspace' && waiting > 0;
     return (
-      <Link key={view} className="rail-item" to={`/${view}`} activeProps={{ 'aria-current': 'page' }}>
+      <Link
+        key={view}
+        className="rail-item"
+        to={`/${view}`}
+        activeProps={{ 'aria-current': 'page' }}
+        aria-describedby={waits ? waitingId : undefined}
+      >
         <Icon className="i s20" aria-hidden="true" />
         <span>{t(`view.${view}`)}</span>
+        {waits && (
+          <span className="rail-badge" aria-hidden="true" title={t('shell.waiting', { count: waiting })}>
+            {waiting}
+          </span>
+        )}
       </Link>
     );
   };
@@ -40,6 +56,9 @@ export function Rail({ me, onSignOut, onKeys }: RailProps) {
         <Mark />
       </Link>
       {VIEWS.slice(0, 3).map(item)}
+      <span id={waitingId} hidden>
+        {t('shell.waiting', { count: waiting })}
+      </span>
       <span className="rail-gap" />
       {VIEWS.slice(3).map(item)}
       <Menu position="right-end" withinPortal>

@@ -11,6 +11,10 @@ export const frame: Same<typeof english> = {
     reach: { read: 'smí číst', write: 'smí zapisovat', manage: 'spravuje tento prostor' },
     sign_out: 'Odhlásit se',
     keys: 'Klávesy',
+    waiting_one: '{{count}} relace čeká na vás',
+    waiting_few: '{{count}} relace čekají na vás',
+    waiting_many: '{{count}} relace čeká na vás',
+    waiting_other: '{{count}} relací čeká na vás',
     skip: 'Přejít na obsah',
   },
   keys: {
@@ -27,6 +31,7 @@ export const frame: Same<typeof english> = {
     walk: 'Graf: po hranách',
     zoom: 'Graf: oddálit, přiblížit, celek, výběr',
     rename: 'Přejmenovat soubor',
+    answer: 'Odpovědět na otázku, která ukazuje čísla',
     leave: 'O krok zpět',
     undo: 'Vzít zpět poslední změnu',
     move_duty: 'Přesunout odpovědnost',

@@ -9,6 +9,8 @@ export const frame = {
     reach: { read: 'may read', write: 'may write', manage: 'manages this workspace' },
     sign_out: 'Sign out',
     keys: 'Keyboard',
+    waiting_one: '{{count}} session waits for you',
+    waiting_other: '{{count}} sessions wait for you',
     skip: 'Skip to the content',
   },
   keys: {
@@ -25,6 +27,7 @@ export const frame = {
     walk: 'Graph: along the edges',
     zoom: 'Graph: out, in, all, selection',
     rename: 'Rename a file',
+    answer: 'Answer the question that shows numbers',
     leave: 'One step back',
     undo: 'Take back the last change',
     move_duty: 'Move a responsibility',

@@ -1,4 +1,4 @@
-import { LIMITS, type OutputOf, renameFolder } from '@workspace-graph/contracts';
+import { type InputOf, LIMITS, type OutputOf, renameFolder } from '@workspace-graph/contracts';
 import { FolderPen } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -45,19 +45,7 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
   };
   const [apply, isRenaming] = useOneAtATime(() =>
     guard(async () => {
-      try {
-        for (let left = Number.POSITIVE_INFINITY, isMoving = true; isMoving; ) {
-          const answer = await change(renameFolder, { ...input, dry_run: false });
-          for (const { from, to } of answer.renamed) moveDraft({ nodeId, path: from }, { nodeId, path: to });
-          setRemaining(answer.remaining);
-          if (answer.hint !== null) throw new Error(answer.hint);
-          // What cannot be moved stays, and is not tried for ever.
-          isMoving = answer.remaining > 0 && answer.remaining < left;
-          left = answer.remaining;
-        }
-      } finally {
-        await refreshNode(nodeId);
-      }
+      await renameAll(input, setRemaining);
       onDone();
     }),
   );
@@ -110,4 +98,24 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
       )}
     </form>
   );
+}
+
+type Wanted = Omit<InputOf<typeof renameFolder>, 'dry_run'>;
+
+/** Renames file by file, and tells how many are left. @throws Refusal, Unreachable, Error */
+async function renameAll(wanted: Wanted, onRemaining: (count: number) => void): Promise<void> {
+  const { node_id: nodeId } = wanted;
+  try {
+    for (let left = Number.POSITIVE_INFINITY, isMoving = true; isMoving; ) {
+      const { renamed, remaining, hint } = await change(renameFolder, { ...wanted, dry_run: false });
+      for (const { from, to } of renamed) moveDraft({ nodeId, path: from }, { nodeId, path: to });
+      onRemaining(remaining);
+      if (hint !== null) throw new Error(hint);
+      // What cannot be moved stays, and is not tried for ever.
+      isMoving = remaining > 0 && remaining < left;
+      left = remaining;
+    }
+  } finally {
+    await refreshNode(nodeId);
+  }
 }

@@ -1,5 +1,6 @@
 import { getOverview, listSessions, type OpenQuestion, type OutputOf, type Session } from '@workspace-graph/contracts';
 import { client, queries } from '../../api/client';
+import { noteWaiting } from '../../session/waiting';
 
 /** The overview, and the open questions of one's own sessions by their ids. */
 export type OverviewData = OutputOf<typeof getOverview> & {
@@ -15,15 +16,20 @@ export const overviewQuery = {
   queryKey: KEY,
   queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<OverviewData> => {
     const overview = await client.call(getOverview, {}, { signal });
+    noteWaiting(overview.sessions.items.filter(isForMe).length);
     return { ...overview, questions: await readQuestions(overview.sessions.items, signal) };
   },
 };
 
 /** Asked for where a session waits, and nowhere else. */
 async function readQuestions(sessions: Sessions, signal: AbortSignal): Promise<OverviewData['questions']> {
-  if (!sessions.some(({ is_own, waiting_since }) => is_own && waiting_since !== null)) return {};
+  if (!sessions.some(isForMe)) return {};
   const { items } = await client.call(listSessions, { own: true, waiting: true, limit: MOST }, { signal });
   return Object.fromEntries(items.map(({ id, open_questions }) => [id, open_questions]));
+}
+
+function isForMe({ is_own, waiting_since }: Sessions[number]): boolean {
+  return is_own && waiting_since !== null;
 }
 
 /** Changes what was answered from here and nothing else: the rest is as old as it says until somebody refreshes it. */
