@@ -27,6 +27,8 @@ const REFUSED: Readonly<Record<string, ErrorCode>> = {
   resume_session: 'SESSION_NOT_FOUND',
   // The session of the agent has a home node already.
   init_session: 'CONFLICT',
+  // These nodes have no folders, so that none opens on a screen.
+  open_folder: 'NO_MIRROR',
   ...Object.fromEntries(REMOTE_OPERATIONS.map(({ name }) => [name, 'LOCAL_MODE_NO_REMOTE'])),
 };
 const [TWINS, NOBODY] = ['Twins', 'nobody goes by this'];

@@ -64,7 +64,7 @@ onSmallDisk('a disk that fills up', () => {
       for (const pages of ROOM) outcomes.add(await tryWith(pages * PAGE_BYTES, CHANGES[name] ?? never));
       expect([...outcomes].toSorted()).toEqual(['STORAGE_FULL', 'done']);
     },
-    120_000,
+    300_000,
   );
 });
 
