@@ -63,11 +63,25 @@ class AnswerKeys {
   }
 
   private readonly onKey = (event: KeyboardEvent): void => {
-    if (this.ready === null || event.repeat || !/^[1-9]$/.test(event.key) || !isPlain(event)) return;
-    if (!this.questions.get(this.ready)?.(Number(event.key) - 1)) return;
+    const number = numberOf(event);
+    const { ready } = this;
+    if (number === 0 || ready === null || event.repeat || !isPlain(event) || isCovered(ready)) return;
+    if (!this.questions.get(ready)?.(number - 1)) return;
     event.preventDefault();
     this.rest();
   };
+}
+
+/** The digit of a key, 0 for another key. On keyboards such as the Czech one, the digit keys alone type letters. */
+function numberOf({ key, code, shiftKey }: KeyboardEvent): number {
+  if (/^[1-9]$/.test(key)) return Number(key);
+  return shiftKey ? 0 : Number(/^Digit([1-9])$/.exec(code)?.[1] ?? 0);
+}
+
+/** Whether something lies over it, such as a file that is read. */
+function isCovered(question: Element): boolean {
+  const { left, top, width, height } = question.getBoundingClientRect();
+  return !question.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }
 
 function isBefore(a: Element, b: Element): boolean {
