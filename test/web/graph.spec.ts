@@ -298,6 +298,27 @@ it('the palette finds nodes by any word and does what the page can do, by keys a
   await context.close();
 });
 
+it('what is written to ask for a hidden node stays while the page looks again whether it is there', async () => {
+  const secret = await node('Skryté', { visibility: 'private' });
+  const { id } = await workspace.call(createUser, { name: 'Asks' });
+  const { secret: token } = await workspace.call(createToken, { user_id: id, label: 'page', scope: 'read' });
+  const { context, page } = await site.visit('/settings', { token });
+  let isCut = true;
+  await page.routeWebSocket('**/sessions/ws', (socket) =>
+    isCut ? void socket.close() : void socket.connectToServer(),
+  );
+  await page.goto(`${workspace.url}/app/graph?node=${secret.id}`);
+  await page.getByText('The connection is lost').waitFor();
+  const reason = page.getByRole('textbox', { name: 'What do you need it for?' });
+  await reason.fill('Half a sentence');
+  const asked = page.waitForResponse((answer) => new URL(answer.url()).pathname === `/nodes/${secret.id}`);
+  isCut = false;
+  expect((await asked).status()).toBe(404);
+  await page.getByText('The connection is lost').waitFor({ state: 'hidden' });
+  expect(await reason.inputValue()).toBe('Half a sentence');
+  await context.close();
+});
+
 it('a node is made from everywhere, beside the one that is selected', async () => {
   const area = await node('Parent area', { type: 'area' });
   const { context, page, faults } = await site.visit(`/overview?node=${area.id}`);

@@ -1,5 +1,6 @@
 import { type FetchQueryOptions, useQuery } from '@tanstack/react-query';
 import { getAccess, getNode, type Node, type NodeAccess, type OutputOf, whoami } from '@workspace-graph/contracts';
+import { useRef } from 'react';
 import { client, queries } from '../api/client';
 
 export type Duty = Node['responsibilities'][number];
@@ -32,8 +33,12 @@ const accessQuery = (nodeId: string) => ({
   queryFn: ({ signal }: { readonly signal: AbortSignal }) => client.call(getAccess, { node_id: nodeId }, { signal }),
 });
 
+/** A node. Why it cannot be shown stands until another answer has come: what is typed beside it must not go when it is asked again. */
 export function useNode(nodeId: string) {
-  return useQuery(nodeQuery(nodeId));
+  const { data, error, isFetching, refetch } = useQuery(nodeQuery(nodeId));
+  const last = useRef<{ readonly nodeId: string; readonly error: Error | null }>({ nodeId, error });
+  if (!isFetching || last.current.nodeId !== nodeId) last.current = { nodeId, error };
+  return { data, error: data ? error : last.current.error, refetch };
 }
 
 export function useAccess(nodeId: string) {
