@@ -10,7 +10,19 @@ export interface RemoteWorld {
   mend(): Promise<void>;
   /** What lies in the storage beside the files that the remote tells of, such as parts of broken writes. */
   leftOvers(): Promise<readonly string[]>;
+  /** What stands between the remote and its server, where there is a network. */
+  readonly network?: NetworkFaults;
   close(): Promise<void>;
+}
+
+/** Faults of a network, and of a server that is too busy. Each lasts until `mend` of the world. */
+export interface NetworkFaults {
+  /** Breaks the connection off after so many further bytes in one direction, and each one after it. */
+  cut(after: { readonly direction: 'up' | 'down'; readonly bytes: number }): Promise<void>;
+  /** Lets so many bytes pass in a second. */
+  slow(bytesPerSecond: number): Promise<void>;
+  /** Answers the next requests with this status instead of passing them on, where the server speaks HTTP. */
+  answer?(status: number, options: { readonly requests: number; readonly retryAfterSeconds?: number }): Promise<void>;
 }
 
 /** Failures that cannot be brought about, each with the reason. */

@@ -1,3 +1,16 @@
+export type {
+  ChangeFeed,
+  ChangePage,
+  ExportFormat,
+  NativeDocuments,
+  PresignedRequest,
+  PresignedUrls,
+  PresignOptions,
+  ResumableUploads,
+  TextSearch,
+  Trash,
+} from './abilities.js';
+export { EXPORT_FORMATS } from './abilities.js';
 export { abortable } from './abortable.js';
 export { ContentHashes, HASH_KINDS, type HashKind } from './content-hashes.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
@@ -10,6 +23,7 @@ export type {
   Remote,
   RemoteCapabilities,
   RemoteContent,
+  RemoteDocument,
   RemoteEntry,
   RemoteFile,
   RemotePlace,

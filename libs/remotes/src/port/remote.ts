@@ -1,3 +1,4 @@
+import type { ChangeFeed, NativeDocuments, PresignedUrls, ResumableUploads, TextSearch, Trash } from './abilities.js';
 import type { HashKind } from './content-hashes.js';
 
 /** What a backend really does. Callers ask for these, never for the name of a backend. */
@@ -38,6 +39,8 @@ export interface RemoteFile {
   readonly sizeBytes: number;
   /** Opaque; another one means that the content may be another. */
   readonly revision: string;
+  /** What the backend calls the file whatever its path; a move keeps it. Absent where there is no such name. */
+  readonly id?: string;
   /** Time of the last edit, ISO 8601 in UTC. */
   readonly modifiedAt: string;
   /** Of `listedHashes`; in hexadecimal. */
@@ -53,7 +56,18 @@ export interface RemotePlace {
   readonly hasTwin: boolean;
 }
 
-export type RemoteEntry = RemoteFile | RemotePlace;
+/** A document of the backend's own format: it has no bytes, can be exported, moved and removed, and is never read nor replaced. */
+export interface RemoteDocument {
+  readonly kind: 'document';
+  readonly path: string;
+  readonly id: string;
+  readonly revision: string;
+  readonly modifiedAt: string;
+  readonly mediaType: string;
+  readonly hasTwin: boolean;
+}
+
+export type RemoteEntry = RemoteFile | RemoteDocument | RemotePlace;
 
 export interface CallOptions {
   /** Ends the call with its reason; what was begun leaves nothing under the path. */
@@ -100,6 +114,13 @@ export interface TransferOptions extends CallOptions {
  */
 export interface Remote extends AsyncDisposable {
   readonly capabilities: RemoteCapabilities;
+  /** Abilities that only some backends have; each is absent where the backend has it not. */
+  readonly presigned?: PresignedUrls;
+  readonly uploads?: ResumableUploads;
+  readonly changes?: ChangeFeed;
+  readonly search?: TextSearch;
+  readonly documents?: NativeDocuments;
+  readonly trash?: Trash;
 
   /** What lies under a path; null for nothing. `hasTwin` is false here: only a listing sees the other names. */
   stat(path: string, options?: CallOptions): Promise<RemoteEntry | null>;
