@@ -11,7 +11,7 @@ const allowed = {
   database: ['contracts', 'bus', 'platform'],
   services: ['contracts', 'domain', 'bus', 'platform', 'database'],
   disk: ['contracts', 'domain'],
-  remotes: ['contracts', 'domain', 'disk'],
+  remotes: ['contracts', 'domain', 'disk', 'platform'],
   device: ['contracts', 'domain', 'disk', 'bus', 'platform'],
   surfaces: ['contracts', 'domain', 'bus', 'platform'],
   testing: ['contracts', 'domain', 'bus', 'platform', 'database'],

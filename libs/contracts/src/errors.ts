@@ -31,6 +31,7 @@ export const ERRORS = {
   ACCESS_REQUEST_NOT_FOUND: row(404, false, 'Check the access request id.'),
   FILE_NOT_FOUND: row(404, false, 'Check the file id, or the path within the node; the list of files shows both.'),
   SESSION_NOT_FOUND: row(404, false, 'Check the session id.'),
+  REMOTE_NOT_FOUND: row(404, false, 'List the remotes to find the name.'),
   scope_expansion_required: row(403, false, 'Make the call in details.hint, with the reason of the task.'),
   SESSION_FORBIDDEN: row(403, false, 'Ask the owner of the session; manage may interrupt, suspend and close it.'),
   TRASH_NOT_FOUND: row(

@@ -8,6 +8,7 @@ export type * from './files/file-content.js';
 export * from './files/file-operations.js';
 export * from './files/mirrors.js';
 export * from './files/records.js';
+export * from './files/remote-config.js';
 export * from './files/remotes.js';
 export * from './files/status.js';
 export * from './graph/access.js';

@@ -67,6 +67,7 @@ export const LIMITS = {
   renameFolderDefault: 20,
   renameFolderMax: 1_000,
   adoptMax: 1_000,
+  routingRules: 1_000,
   statusDefault: 200,
   statusMax: 2_000,
   /** Records that one change of the file service touches at most. */

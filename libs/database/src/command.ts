@@ -64,7 +64,7 @@ interface SessionLine extends AuditLine {
 
 /** Of what hangs on no node. */
 interface OtherLine extends AuditLine {
-  readonly targetKind: 'user' | 'group' | 'token' | 'device' | 'actor' | 'position' | 'workspace';
+  readonly targetKind: 'user' | 'group' | 'token' | 'device' | 'actor' | 'position' | 'remote' | 'workspace';
   /** Null for a change of the whole workspace. */
   readonly targetId: string | null;
 }

@@ -5,6 +5,7 @@ export * from './files/file-path.js';
 export * from './files/plan-index.js';
 export * from './files/plan-scan.js';
 export * from './files/plan-watch.js';
+export * from './files/routing.js';
 export * from './graph/at-signs.js';
 export * from './graph/event-status.js';
 export * from './graph/fold.js';

@@ -1,11 +1,17 @@
+export {
+  type CredentialStore,
+  CredentialsUnreadable,
+  type RemoteCredentials,
+} from './credentials/credential-store.js';
+export { FileCredentials } from './credentials/file-credentials.js';
 export { FsRemote } from './fs/fs.remote.js';
+export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
+export { openRemote, type RemotePlaces } from './open-remote.js';
 export {
   type CallOptions,
   ContentHashes,
   type Expecting,
-  HASH_KINDS,
-  type HashKind,
   type ListOptions,
   type ReadOptions,
   type Remote,
@@ -21,3 +27,4 @@ export {
   type TransferOptions,
   type WriteOptions,
 } from './port/index.js';
+export { ROOT_MARKER, readRootMarker, writeRootMarker } from './root/root-marker.js';

@@ -1,31 +1,51 @@
 import { z } from 'zod';
-import { Id, plainText } from '../common.js';
+import { Confirmed, Done, Id, plainText, Timestamp } from '../common.js';
 import { NodeType } from '../graph/vocabulary.js';
 import { LIMITS } from '../limits.js';
 import { command, type Operation, query } from '../operation.js';
 import { FileName, FileStatus, PathText, Subpath } from './file.js';
+import { HASH_KINDS, RemoteName, RemoteType } from './remote-config.js';
 
 /**
  * Operations on the organization's remote storage. Those about the remotes themselves belong to the file service, those
- * that touch a folder to the device that has it. A local workspace has no remote and refuses each but the list.
+ * that touch a folder to the device that has it. A local workspace has no remote and refuses each but the lists.
  */
 
 const tag = 'Remotes';
-const RemoteName = plainText(100).min(1, 'must not be empty');
-const RemoteType = z.enum(['drive', 'filehost', 'objstore', 'fs', 'webdav', 'sftp']);
-/** The shape of these answers is part of the remotes themselves. */
+/** The shape of these answers is part of the transfer of files. */
 const Answer = z.record(z.string(), z.unknown());
+
+export const RemoteGrade = z.strictObject({
+  conditions: z
+    .enum(['atomic', 'captured', 'checked'])
+    .describe(
+      'Who makes sure that nothing is overwritten unseen: atomic, the storage itself; captured, what is displaced is compared and put back; checked, it is looked at before, and writes to one file are let in one by one.',
+    ),
+  listing: z.enum(['immediate', 'delayed']).describe('Whether a listing shows at once what was just written.'),
+  case_sensitive: z.boolean(),
+  hashes: z.array(z.enum(HASH_KINDS)).describe('Hashes of contents that a listing tells.'),
+  server_side_copy: z.boolean(),
+  trash_days: z.int().nullable().describe('Days for which the storage keeps what is deleted; null for none.'),
+  graded_at: Timestamp,
+});
+export type RemoteGrade = z.infer<typeof RemoteGrade>;
+
+export const RemoteSummary = z.strictObject({
+  name: z.string(),
+  type: RemoteType,
+  authenticated: z.boolean().describe('Whether the credentials that it needs are there; always true for a folder.'),
+  grade: RemoteGrade.describe('What the storage was found to guarantee when it was last tried.'),
+});
+export type RemoteSummary = z.infer<typeof RemoteSummary>;
 
 export const listRemotes = query({
   name: 'list_remotes',
   owner: 'file',
   tier: 'read',
   reach: {},
-  doc: 'List the remote storages and whether this device has credentials for them. A local workspace has none.',
+  doc: 'List the remote storages, whether their credentials are there, and what each guarantees. A local workspace has none.',
   input: z.strictObject({}),
-  output: z.strictObject({
-    remotes: z.array(z.strictObject({ name: z.string(), type: RemoteType, authenticated: z.boolean() })),
-  }),
+  output: z.strictObject({ remotes: z.array(RemoteSummary) }),
   rest: { method: 'GET', path: '/remotes', tag },
   mcp: { tool: 'svc_list_remotes', title: 'List remotes' },
 });
@@ -36,16 +56,85 @@ export const setupRemote = command({
   tier: 'manage',
   reach: {},
   idempotent: true,
-  doc: 'Set up a remote storage, or replace its configuration. Central workspaces only.',
+  doc: 'Set up a remote storage, or replace its configuration, after trying what it guarantees. Credentials that are left out stay as they are. Central workspaces only.',
   input: z.strictObject({
     name: RemoteName,
     type: RemoteType,
-    config: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-    service_account_json: z.string().max(100_000).optional(),
+    config: z
+      .record(z.string().max(100), z.union([plainText(2_000), z.number(), z.boolean()]))
+      .describe('Where the storage is; docs/remotes.md lists the fields of each type.'),
+    credentials: z
+      .record(z.string().max(100), plainText(20_000))
+      .optional()
+      .describe('Kept in the token store, never in the database.'),
+    service_account_json: plainText(20_000).optional().describe('Credentials of the type drive.'),
+    confirmed: Confirmed,
   }),
-  output: Answer,
-  errors: ['LOCAL_MODE_NO_REMOTE'],
+  output: z.strictObject({
+    applied: z.boolean(),
+    remote: RemoteSummary,
+    root: z.enum(['new', 'known']).describe('Whether its root had been this remote before.'),
+    files: z
+      .int()
+      .describe('Files that are recorded on this remote. Another root needs confirmed: true if there are any.'),
+  }),
+  errors: ['LOCAL_MODE_NO_REMOTE', 'CONFLICT', 'REMOTE_REFUSED', 'REMOTE_UNAVAILABLE', 'STORAGE_FULL'],
+  timeoutMs: 120_000,
+  rest: { method: 'PUT', path: '/remotes/{name}', tag },
   mcp: { tool: 'svc_setup_remote', title: 'Set up a remote' },
+});
+
+export const testRemote = command({
+  name: 'test_remote',
+  owner: 'file',
+  tier: 'manage',
+  reach: {},
+  idempotent: true,
+  doc: 'Try what a remote storage guarantees, and store it. Central workspaces only.',
+  input: z.strictObject({ name: RemoteName }),
+  output: RemoteSummary,
+  errors: [
+    'LOCAL_MODE_NO_REMOTE',
+    'REMOTE_NOT_FOUND',
+    'CONFLICT',
+    'REMOTE_REFUSED',
+    'REMOTE_UNAVAILABLE',
+    'STORAGE_FULL',
+  ],
+  timeoutMs: 120_000,
+  rest: { method: 'POST', path: '/remotes/{name}/test', tag },
+});
+
+export const removeRemote = command({
+  name: 'remove_remote',
+  owner: 'file',
+  tier: 'manage',
+  reach: {},
+  idempotent: true,
+  doc: 'Forget a remote storage and its credentials; nothing on it is changed. Refused while rules or files use it. Central workspaces only.',
+  input: z.strictObject({ name: RemoteName }),
+  output: Done,
+  errors: ['LOCAL_MODE_NO_REMOTE', 'REMOTE_NOT_FOUND', 'IN_USE'],
+  rest: { method: 'DELETE', path: '/remotes/{name}', tag },
+});
+
+export const RoutingRule = z.strictObject({
+  priority: z.int().min(-1_000_000).max(1_000_000).describe('The lowest wins; 100 is usual, 10 for exceptions.'),
+  node_type: NodeType.nullable().describe('Null matches any type.'),
+  org_slug: plainText(200).nullable().describe('sync_key of an organization; null matches any.'),
+  remote_name: RemoteName,
+});
+export type RoutingRule = z.infer<typeof RoutingRule>;
+
+export const listRoutingRules = query({
+  name: 'list_routing_rules',
+  owner: 'file',
+  tier: 'manage',
+  reach: {},
+  doc: 'List the rules that decide which remote storage holds the files of which nodes, in the order in which they are tried.',
+  input: z.strictObject({}),
+  output: z.strictObject({ rules: z.array(RoutingRule) }),
+  rest: { method: 'GET', path: '/routing-policy', tag },
 });
 
 export const setRoutingPolicy = command({
@@ -55,20 +144,10 @@ export const setRoutingPolicy = command({
   reach: {},
   idempotent: true,
   doc: 'Replace all rules that decide which remote storage holds the files of which nodes. Central workspaces only.',
-  input: z.strictObject({
-    rules: z
-      .array(
-        z.strictObject({
-          priority: z.int(),
-          node_type: NodeType.nullable(),
-          org_slug: z.string().max(100).nullable(),
-          remote_name: RemoteName,
-        }),
-      )
-      .max(1_000),
-  }),
-  output: Answer,
+  input: z.strictObject({ rules: z.array(RoutingRule).max(LIMITS.routingRules) }),
+  output: z.strictObject({ count: z.int() }),
   errors: ['LOCAL_MODE_NO_REMOTE'],
+  rest: { method: 'PUT', path: '/routing-policy', tag },
   mcp: { tool: 'svc_set_routing_policy', title: 'Replace routing rules' },
 });
 
@@ -151,6 +230,8 @@ export const resolveFile = command({
 /** What a local workspace refuses with LOCAL_MODE_NO_REMOTE, all of it before anything else is looked at. */
 export const REMOTE_OPERATIONS: readonly Operation[] = [
   setupRemote,
+  testRemote,
+  removeRemote,
   setRoutingPolicy,
   storeFile,
   pullFile,

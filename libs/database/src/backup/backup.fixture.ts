@@ -68,6 +68,11 @@ export async function fill(url: string): Promise<void> {
     await run(
       `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, device_id) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2, '${id(6)}')`,
     );
+    await run(`INSERT INTO file.remote_root (marker) VALUES ('${id(86)}')`);
+    await run(
+      `INSERT INTO file.remote (id, name, type, config, secret_id, root_marker, grade, created_by) VALUES ('${id(87)}', ${odd}, 'objstore', '{"bucket": "b", "deep": [1]}', '${id(88)}', '${id(86)}', '{}', '${id(1)}')`,
+    );
+    await run(`INSERT INTO file.routing_rule VALUES (0, -5, 'project', NULL, ${odd})`);
     await run(`INSERT INTO session.session (id, node_id, owner_id, origin, name, brief, policy, client, waiting_since, live_run_id, last_seq)
       VALUES ('${id(90)}', '${id(101)}', '${id(1)}', 'task', ${odd}, ${odd}, '{"b": 1,  "a": "\\u010d"}', '{}', now(), '${id(91)}', 1)`);
     await run(

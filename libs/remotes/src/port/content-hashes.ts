@@ -1,8 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-
-/** Hashes that backends list. `dropbox` is the SHA-256 over the SHA-256 of each block of 4 MiB. */
-export const HASH_KINDS = ['sha256', 'sha1', 'md5', 'dropbox'] as const;
-export type HashKind = (typeof HASH_KINDS)[number];
+import type { HashKind } from '@workspace-graph/contracts';
 
 const DROPBOX_BLOCK_BYTES = 4 * 1_048_576;
 

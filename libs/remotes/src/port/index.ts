@@ -12,7 +12,7 @@ export type {
 } from './abilities.js';
 export { EXPORT_FORMATS } from './abilities.js';
 export { abortable } from './abortable.js';
-export { ContentHashes, HASH_KINDS, type HashKind } from './content-hashes.js';
+export { ContentHashes } from './content-hashes.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
 export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';
 export type {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ERRORS } from '@workspace-graph/contracts';
-import { ContentHashes, HASH_KINDS, RemoteFailure, type RemoteFailureReason, serviceErrorOf } from './index.js';
+import { ERRORS, HASH_KINDS } from '@workspace-graph/contracts';
+import { ContentHashes, RemoteFailure, type RemoteFailureReason, serviceErrorOf } from './index.js';
 
 const BLOCK_BYTES = 4 * 1_048_576;
 

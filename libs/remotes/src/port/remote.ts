@@ -1,5 +1,5 @@
+import type { HashKind } from '@workspace-graph/contracts';
 import type { ChangeFeed, NativeDocuments, PresignedUrls, ResumableUploads, TextSearch, Trash } from './abilities.js';
-import type { HashKind } from './content-hashes.js';
 
 /** What a backend really does. Callers ask for these, never for the name of a backend. */
 export interface RemoteCapabilities {

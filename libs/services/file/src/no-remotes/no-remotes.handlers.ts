@@ -1,8 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
   listRemotes,
+  listRoutingRules,
   type OutputOf,
   pullFile,
+  removeRemote,
   resolveFile,
   ServiceError,
   setRoutingPolicy,
@@ -10,6 +12,7 @@ import {
   snapshotDocument,
   storeFile,
   syncNode,
+  testRemote,
 } from '@workspace-graph/contracts';
 import { type HandlerOptions, Handles } from '@workspace-graph/platform';
 
@@ -27,6 +30,21 @@ export class NoRemotesHandlers {
   @Handles(setupRemote, ANY)
   setUp(): Promise<never> {
     return refuse();
+  }
+
+  @Handles(testRemote, ANY)
+  test(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(removeRemote, ANY)
+  remove(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(listRoutingRules)
+  async rules(): Promise<OutputOf<typeof listRoutingRules>> {
+    return { rules: [] };
   }
 
   @Handles(setRoutingPolicy, ANY)

@@ -1,5 +1,12 @@
 import { Test } from '@nestjs/testing';
-import { type Caller, listRemotes, type Operation, REMOTE_OPERATIONS, ServiceError } from '@workspace-graph/contracts';
+import {
+  type Caller,
+  listRemotes,
+  listRoutingRules,
+  type Operation,
+  REMOTE_OPERATIONS,
+  ServiceError,
+} from '@workspace-graph/contracts';
 import { newId, OperationRegistry, OperationsModule, SERVED_BY_REGISTRY } from '@workspace-graph/platform';
 import { NoRemotesModule } from './no-remotes.module.js';
 
@@ -24,6 +31,8 @@ const refusal = (operation: Operation, input: object) =>
 /** A valid input of each operation, about one node and one file. */
 const inputOf: Readonly<Record<string, (node_id: string, file_id: string) => object>> = {
   setup_remote: () => ({ name: 'store', type: 'objstore', config: { bucket: 'b' } }),
+  test_remote: () => ({ name: 'store' }),
+  remove_remote: () => ({ name: 'store' }),
   set_routing_policy: () => ({ rules: [] }),
   store_file: (node_id) => ({ node_id, local_path: '/etc/hostname' }),
   pull_file: (node_id, file_id) => ({ node_id, file_id }),
@@ -54,7 +63,8 @@ describe('remote storage where there is none', () => {
     },
   );
 
-  it('has no remote in its list, for anybody who may read', async () => {
+  it('has no remote in its list, for anybody who may read, and no rule', async () => {
     expect(await call(listRemotes, {}, { ...MANAGER, scope: 'read' })).toEqual({ remotes: [] });
+    expect(await call(listRoutingRules, {})).toEqual({ rules: [] });
   });
 });

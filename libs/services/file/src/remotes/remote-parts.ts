@@ -1,0 +1,11 @@
+import type { RemoteSettings } from '@workspace-graph/contracts';
+import type { CredentialStore, Remote } from '@workspace-graph/remotes';
+
+/** What the process gives to its remotes. */
+export interface RemoteParts {
+  readonly credentials: CredentialStore;
+  /** Opens a storage. @throws RemoteFailure when it is not reached, or refuses the credentials */
+  readonly open: (settings: RemoteSettings) => Promise<Remote>;
+}
+
+export const REMOTE_PARTS = Symbol('REMOTE_PARTS');
