@@ -9,7 +9,7 @@ const allowed = {
   bus: ['contracts'],
   platform: ['contracts', 'bus'],
   database: ['contracts', 'bus', 'platform'],
-  services: ['contracts', 'domain', 'bus', 'platform', 'database'],
+  services: ['contracts', 'domain', 'bus', 'platform', 'database', 'remotes'],
   disk: ['contracts', 'domain'],
   remotes: ['contracts', 'domain', 'disk', 'platform'],
   device: ['contracts', 'domain', 'disk', 'bus', 'platform'],
@@ -92,7 +92,7 @@ const rules = [
       pathNot: [
         '^$1/',
         '^(libs/services|libs|apps)/[^/]+/((src|test)/index\\.ts|package\\.json)$',
-        '^libs/(platform/src/(config|disk)|database/src/(backup|embedded|migrate))/index\\.ts$',
+        '^libs/(platform/src/(config|disk)|database/src/(backup|embedded|migrate)|services/file/src/remotes)/index\\.ts$',
       ],
     },
   },

@@ -19,7 +19,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . ./
 ARG SERVICE
 RUN NX_DAEMON=false npx nx run-many -t build --projects=@workspace-graph/${SERVICE} --outputStyle=static \
-  && mkdir built && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - -T - | tar -xf - -C built
+  && mkdir built data && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - -T - | tar -xf - -C built
 
 # Without what only builds and tests need; optional are the parts of a workstation, such as the embedded database, and what
 # the page is built of.
@@ -32,5 +32,7 @@ ARG SERVICE
 ENV NODE_ENV=production SERVICE=${SERVICE}
 COPY --from=packages /app ./
 COPY --from=build /app/built ./
+# What a service keeps lies in a volume; it begins as this empty folder, which belongs to the user.
+COPY --from=build --chown=1000:1000 /app/data ./data
 USER 1000:1000
 CMD ["sh", "-c", "exec node apps/$SERVICE/dist/main.js"]

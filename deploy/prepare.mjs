@@ -18,6 +18,7 @@ const PASSWORDS = [
   'postgres_password',
   'minio_password',
   'sign_in_secret',
+  'credentials_key',
   ...BROKER_USERS.map(({ secret }) => secret),
 ];
 

@@ -10,6 +10,8 @@ import { ROOT } from './central-world.js';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const OURS: readonly string[] = SERVICE_NAMES;
+/** Those that people reach, and those that reach storages of the organisation. */
+const WAY_OUT: readonly string[] = SERVICE_NAMES.filter((name) => hasPart(name, 'edge') || hasPart(name, 'remotes'));
 
 const Text = z.string().min(1);
 /** What the file uses of the format, and nothing else: a misspelt key is found here. */
@@ -108,6 +110,7 @@ function secretsOf(name: ServiceName): string[] {
   return [
     ...(hasPart(name, 'database') ? ['database_url'] : []),
     broker,
+    ...(hasPart(name, 'remotes') ? ['credentials_key'] : []),
     ...(hasPart(name, 'edge') ? ['redis_url', 'oidc_client_secret', 'sign_in_secret'] : []),
   ];
 }
@@ -147,7 +150,7 @@ describe('the compose file', () => {
   it('holds no secret, and gives each only to who needs it [config.compose.no-secrets-non-root]', () => {
     for (const [name, { environment = {}, secrets = [] }] of services) {
       const variables = Object.entries(environment);
-      const told = variables.filter(([variable]) => /PASSWORD|SECRET|DATABASE_URL|REDIS_URL/.test(variable));
+      const told = variables.filter(([variable]) => /PASSWORD|SECRET|_KEY|DATABASE_URL|REDIS_URL/.test(variable));
       for (const [variable, value] of told)
         expect([name, variable, secrets.map((secret) => `/run/secrets/${secret}`)]).toEqual([
           name,
@@ -172,11 +175,11 @@ describe('the compose file', () => {
     expect(read('docker-compose.yml')).not.toMatch(/\$\{\w*PASSWORD/);
   });
 
-  it('opens the gateway alone, and leaves the stores in a network without a way out', () => {
+  it('opens the gateway alone, and leaves whatever need not reach further in a network without a way out', () => {
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['gateway']);
     expect(file.networks['inner']).toEqual({ internal: true });
     for (const [name, { networks }] of services)
-      expect([name, networks]).toEqual([name, name === 'gateway' ? ['inner', 'outer'] : ['inner']]);
+      expect([name, networks]).toEqual([name, WAY_OUT.includes(name) ? ['inner', 'outer'] : ['inner']]);
     const { ports, environment } = file.services['gateway'] ?? {};
     // Loopback unless somebody says otherwise; inside its container it must listen beyond loopback.
     expect(ports).toEqual([`\${SVC_PUBLISH:-127.0.0.1:4010}:${environment?.['SVC_PORT']}`]);
@@ -257,7 +260,7 @@ describe('preparing a workspace', () => {
     expect(env).not.toMatch(/PASSWORD/);
     const users = SERVICE_NAMES.map((name) => name.replaceAll('-', '_'));
     const names = ['postgres', 'minio', ...users.map((user) => `nats_${user}`)].map((name) => `${name}_password`);
-    for (const name of [...names, 'sign_in_secret']) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
+    for (const name of [...names, 'sign_in_secret', 'credentials_key']) expect(made(name)).toMatch(/^[0-9a-f]{48}$/);
     expect(made('oidc_client_secret')).toBe('');
     const [, ofRedis = ''] = /^requirepass ([0-9a-f]{48})\n/.exec(made('redis_access')) ?? [];
     expect(new Set([...names.map(made), ofRedis]).size).toBe(names.length + 1);

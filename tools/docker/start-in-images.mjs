@@ -45,8 +45,8 @@ export async function startInImages({ root, buildah, images, say }) {
   );
 }
 
-function commandOf({ folder, workdir, user, environment }, { command, secrets }) {
-  const files = Object.entries(secrets).map(([path, file]) => `${path}=${file}`);
+function commandOf({ folder, workdir, user, environment }, { command, secrets, volumes }) {
+  const files = Object.entries({ ...secrets, ...volumes }).map(([path, file]) => `${path}=${file}`);
   const place = ['unshare', '--mount', '--propagation', 'private', '--', 'sh', SCRIPT, folder, workdir, user];
   // What Docker sets for a user whom the image does not know.
   return [...place, ...files, '--', 'HOME=/', ...environment, ...command];

@@ -6,7 +6,12 @@ import { ConfigError, type Environment, loadConfig } from './load-config.js';
 import { countEdits } from './nearest.js';
 import { PROCESSES, type ProcessName, VARIABLES } from './variables.js';
 
-const CENTRAL = { SVC_NATS_URL: 'nats://bus:4222', SVC_DATABASE_URL: 'postgres://svc:hunter2@db/graph' };
+const CENTRAL = {
+  SVC_NATS_URL: 'nats://bus:4222',
+  SVC_DATABASE_URL: 'postgres://svc:hunter2@db/graph',
+  SVC_CREDENTIALS_FOLDER: '/credentials',
+  SVC_CREDENTIALS_KEY: 'k'.repeat(32),
+};
 
 function problemsOf(process: ProcessName, environment: Environment): readonly string[] {
   try {

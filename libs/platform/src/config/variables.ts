@@ -44,6 +44,7 @@ const CENTRAL_EDGES = servicesWith('edge');
 const STORES: readonly ProcessName[] = ['device-agent', ...servicesWith('database')];
 const CENTRAL = servicesWith('bus');
 const INNER = servicesWith('operations');
+const REMOTES = servicesWith('remotes');
 const WEB = ['http:', 'https:'];
 /** Asymmetric signatures only: with a shared secret anybody who can verify could also sign. */
 const SIGNATURES = [
@@ -131,6 +132,20 @@ export const VARIABLES = {
   SVC_SESSION_ARCHIVE_DAYS: defaulted(integer(1, 3_650), '30', {
     doc: 'Days without activity after which a closed session is archived.',
     usedBy: ['device-agent', 'session-svc'],
+  }),
+  SVC_CREDENTIALS_FOLDER: optional(folder(), {
+    doc: 'Where the credentials of remotes are kept, encrypted; the same folder for all instances.',
+    usedBy: REMOTES,
+    requiredBy: REMOTES,
+  }),
+  SVC_CREDENTIALS_KEY: optional(secret('a secret of at least 32 characters'), {
+    doc: 'Encrypts the credentials of remotes; at least 32 characters. With another one, every remote has to be set up again.',
+    usedBy: REMOTES,
+    requiredBy: REMOTES,
+  }),
+  SVC_REMOTE_FOLDERS: optional(folder(), {
+    doc: 'The folder below which remotes of the type fs may lie, such as mounted shares; without it there are none of this type.',
+    usedBy: REMOTES,
   }),
   SVC_HOST: defaulted(text('a host name or address'), '127.0.0.1', { doc: 'Address to listen on.', usedBy: EDGES }),
   SVC_PORT: defaulted(

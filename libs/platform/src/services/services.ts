@@ -2,9 +2,10 @@ import type { BusEventType, Owner } from '@workspace-graph/contracts';
 
 /**
  * What a process is made of; each part brings the environment variables of its own. `edge`: listens for people and
- * programs. `operations`: health checks and metrics on a port of their own. `bus`: NATS. `database`: PostgreSQL.
+ * programs. `operations`: health checks and metrics on a port of their own. `bus`: NATS. `database`: PostgreSQL. `remotes`:
+ * storages of the organisation, and what they are opened with.
  */
-export type ProcessPart = 'edge' | 'operations' | 'bus' | 'database';
+export type ProcessPart = 'edge' | 'operations' | 'bus' | 'database' | 'remotes';
 
 /** A process of a central workspace. Its name is that of its folder in apps/, of its image and of its user at the broker. */
 export interface Service {
@@ -25,7 +26,7 @@ export const SERVICES = {
   gateway: {
     parts: ['edge', 'bus'],
     serves: [],
-    calls: ['identity', 'graph', 'session'],
+    calls: ['identity', 'graph', 'session', 'file'],
     publishes: [],
     listens: [
       'graph.changed',
@@ -49,6 +50,13 @@ export const SERVICES = {
     serves: ['session'],
     calls: [],
     publishes: ['session.appended', 'session.changed', 'session.delta'],
+    listens: [],
+  },
+  'file-svc': {
+    parts: ['operations', 'bus', 'database', 'remotes'],
+    serves: ['file'],
+    calls: [],
+    publishes: ['file.changed'],
     listens: [],
   },
 } as const satisfies Record<string, Service>;

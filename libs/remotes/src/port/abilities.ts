@@ -1,4 +1,5 @@
-import type { CallOptions, RemoteFile, WriteOptions } from './remote.js';
+import type { RemoteFile } from './entries.js';
+import type { CallOptions, WriteOptions } from './options.js';
 
 /** Whole URLs that carry their own permission. Whoever has one may do what it says, until it ends. */
 export interface PresignedUrls {

@@ -13,21 +13,9 @@ export type {
 export { EXPORT_FORMATS } from './abilities.js';
 export { abortable } from './abortable.js';
 export { ContentHashes } from './content-hashes.js';
+export type { RemoteDocument, RemoteEntry, RemoteFile, RemotePlace } from './entries.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
+export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';
-export type {
-  CallOptions,
-  Expecting,
-  ListOptions,
-  ReadOptions,
-  Remote,
-  RemoteCapabilities,
-  RemoteContent,
-  RemoteDocument,
-  RemoteEntry,
-  RemoteFile,
-  RemotePlace,
-  TransferOptions,
-  WriteOptions,
-} from './remote.js';
+export type { Remote, RemoteCapabilities, RemoteContent } from './remote.js';
 export { markTwins } from './twins.js';

@@ -1,5 +1,7 @@
 import type { HashKind } from '@workspace-graph/contracts';
 import type { ChangeFeed, NativeDocuments, PresignedUrls, ResumableUploads, TextSearch, Trash } from './abilities.js';
+import type { RemoteEntry, RemoteFile } from './entries.js';
+import type { CallOptions, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 
 /** What a backend really does. Callers ask for these, never for the name of a backend. */
 export interface RemoteCapabilities {
@@ -31,81 +33,11 @@ export interface RemoteCapabilities {
   readonly keepsModified: boolean;
 }
 
-/** A file, with what the backend tells about its content. */
-export interface RemoteFile {
-  readonly kind: 'file';
-  /** From the root of the remote, names joined by `/`, in NFC. */
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** Opaque; another one means that the content may be another. */
-  readonly revision: string;
-  /** What the backend calls the file whatever its path; a move keeps it. Absent where there is no such name. */
-  readonly id?: string;
-  /** Time of the last edit, ISO 8601 in UTC. */
-  readonly modifiedAt: string;
-  /** Of `listedHashes`; in hexadecimal. */
-  readonly hashes: Partial<Record<HashKind, string>>;
-  /** Whether another name of its folder differs from this one only by case or normal form. */
-  readonly hasTwin: boolean;
-}
-
-/** A folder, or something that is neither file nor folder (a link, a socket): that is never read nor replaced. */
-export interface RemotePlace {
-  readonly kind: 'folder' | 'other';
-  readonly path: string;
-  readonly hasTwin: boolean;
-}
-
-/** A document of the backend's own format: it has no bytes, can be exported, moved and removed, and is never read nor replaced. */
-export interface RemoteDocument {
-  readonly kind: 'document';
-  readonly path: string;
-  readonly id: string;
-  readonly revision: string;
-  readonly modifiedAt: string;
-  readonly mediaType: string;
-  readonly hasTwin: boolean;
-}
-
-export type RemoteEntry = RemoteFile | RemoteDocument | RemotePlace;
-
-export interface CallOptions {
-  /** Ends the call with its reason; what was begun leaves nothing under the path. */
-  readonly signal?: AbortSignal;
-}
-
-export interface ListOptions extends CallOptions {
-  /** True: all that lies below, folders before their content. */
-  readonly recursive?: boolean;
-}
-
-export interface ReadOptions extends CallOptions {
-  /** Bytes to leave out before the first one, and how many to give at most. */
-  readonly range?: { readonly offset: number; readonly length?: number };
-  /** Another revision is refused with `changed`. */
-  readonly expected?: string;
-}
-
 /** An open content. It must be read to its end or disposed of. */
 export interface RemoteContent extends AsyncDisposable {
   readonly file: RemoteFile;
   /** Once. Ends with `changed` when the file was changed while it was read, with `unavailable` when it was cut short. */
   readonly bytes: AsyncIterable<Uint8Array>;
-}
-
-/** The revision that is replaced, moved or removed; null: nothing may lie there. There is no way to overwrite blindly. */
-export interface Expecting extends CallOptions {
-  readonly expected: string | null;
-}
-
-export interface WriteOptions extends Expecting {
-  /** Time of the last edit that the file is to have, where `keepsModified`; ISO 8601 in UTC. */
-  readonly modifiedAt?: string;
-}
-
-export interface TransferOptions extends CallOptions {
-  /** The revision of the file that is moved or copied. Nothing may lie at the new path. */
-  readonly expected: string;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { pathKey } from '@workspace-graph/domain';
-import type { RemoteEntry } from './remote.js';
+import type { RemoteEntry } from './entries.js';
 
 /** Tells of each entry of one folder whether another one differs from it only by case or normal form. */
 export function markTwins(entries: readonly RemoteEntry[]): RemoteEntry[] {

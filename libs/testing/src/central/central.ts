@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { portVariableOf, SERVICE_NAMES, SERVICES, type ServiceName } from '@workspace-graph/platform';
@@ -42,6 +42,8 @@ export interface ContainerStart {
   readonly command: readonly string[];
   /** Files of this machine that hold the secrets, by their paths in the container. */
   readonly secrets: Variables;
+  /** Folders of this machine that stand for its volumes, by their paths in the container. */
+  readonly volumes: Variables;
 }
 
 /** What one more instance has different from the others. */
@@ -82,6 +84,8 @@ export interface Central extends AsyncDisposable {
   readonly nats: CentralStore;
   /** Its Redis; a test may end and restart it. */
   readonly redis: CentralStore;
+  /** The folder of this machine that stands for a volume. */
+  volume(name: string): string;
   /** Undefined where this machine has no program of that name. */
   readonly minio: CentralStore | undefined;
   /** Services of the compose file that do not run here, each with the reason. */
@@ -175,6 +179,10 @@ class RunningCentral implements Central {
 
   get minio(): CentralStore | undefined {
     return this.stores.get('minio');
+  }
+
+  volume(name: string): string {
+    return this.volumeFolder(name);
   }
 
   brokerAccess(service: string): { readonly url: string; readonly user: string; readonly password: string } {
@@ -338,7 +346,9 @@ class RunningCentral implements Central {
   private commandOf(service: ComposeService, command: readonly string[]): readonly string[] {
     const files = service.secrets.map((name) => [`${SECRETS}${name}`, this.secretFile(service, name)] as const);
     const secrets = Object.fromEntries(files);
-    return this.options.container?.({ service: service.name, command, secrets }) ?? command;
+    const folders = Object.entries(service.volumes).map(([path, name]) => [path, this.volumeFolder(name)] as const);
+    const volumes = Object.fromEntries(folders);
+    return this.options.container?.({ service: service.name, command, secrets, volumes }) ?? command;
   }
 
   private localEnvironment(service: ComposeService): Record<string, string> {
@@ -359,6 +369,8 @@ class RunningCentral implements Central {
     const isKept = this.options.container !== undefined && service.name in SERVICES;
     if (secret !== undefined && isKept) return value;
     if (secret !== undefined) return service.secrets.includes(secret) ? this.secretFile(service, secret) : value;
+    const volume = Object.entries(service.volumes).find(([path]) => value.startsWith(`${path}/`));
+    if (volume !== undefined) return isKept ? value : join(this.volumeFolder(volume[1]), value.slice(volume[0].length));
     return value
       .replace(
         /(?<=[/@])([a-z][a-z-]*):(\d+)(?=[/,\s]|$)/g,
@@ -373,6 +385,14 @@ class RunningCentral implements Central {
     if (!store || STORES[name]?.port !== port) return undefined;
     const together = service.networks.some((network) => this.service(name).networks.includes(network));
     return together ? `127.0.0.1:${store.port}` : undefined;
+  }
+
+  /** All instances of a service share it. Any user may write to it, as the user of an image does. */
+  private volumeFolder(name: string): string {
+    const folder = join(this.folder, 'volumes', name);
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o777);
+    return folder;
   }
 
   private secret(name: string): string {

@@ -13,6 +13,8 @@ export interface ComposeService {
   readonly healthcheck: readonly string[];
   readonly secrets: readonly string[];
   readonly networks: readonly string[];
+  /** Names of the volumes, by the folders in which the service has them. */
+  readonly volumes: Variables;
   /** How many instances run. */
   readonly replicas: number;
   /** Whether an instance that ended by itself is started again. */
@@ -29,6 +31,7 @@ interface RawService {
   readonly healthcheck?: { readonly test?: readonly string[] };
   readonly secrets?: readonly string[];
   readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly restart?: string;
   readonly stop_grace_period?: string;
   readonly deploy?: { readonly replicas?: number };
@@ -65,10 +68,17 @@ function toService(name: string, raw: RawService, variables: Variables): Compose
     healthcheck: raw.healthcheck?.test ?? [],
     secrets: raw.secrets ?? [],
     networks: raw.networks ?? ['default'],
+    volumes: volumesOf(raw.volumes ?? []),
     replicas: raw.deploy?.replicas ?? 1,
     restarts: raw.restart !== undefined && raw.restart !== 'no',
     stopGraceMs: 1_000 * Number.parseInt(raw.stop_grace_period ?? DEFAULT_STOP_GRACE, 10),
   };
+}
+
+/** `name:/folder`; files that are mounted from beside the compose file are left out. */
+function volumesOf(mounts: readonly string[]): Variables {
+  const pairs = mounts.filter((mount) => !mount.startsWith('.')).map((mount) => mount.split(':'));
+  return Object.fromEntries(pairs.map(([name = '', folder = '']) => [folder, name]));
 }
 
 function interpolate(text: string, variables: Variables): string {

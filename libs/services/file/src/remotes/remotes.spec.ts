@@ -65,7 +65,7 @@ const setUp = (name: string, more: Partial<InputOf<typeof setupRemote>> = {}) =>
 const sql = async (text: string, values: readonly unknown[] = []) =>
   (await harness.database.pool.query<Record<string, unknown>>(text, [...values])).rows;
 const refusal = (operation: Operation, input: object, code: string) =>
-  harness.refusal(operation, input as never, admin, code as 'CONFLICT');
+  harness.refusal(operation, input, admin, code as 'CONFLICT');
 
 async function record(remote: string): Promise<void> {
   const node = newId();
@@ -207,7 +207,7 @@ describe('setting up a remote', () => {
       [setRoutingPolicy, { rules: [] }],
       [listRoutingRules, {}],
     ] as const)
-      await harness.refusal(operation as Operation, input as never, writer, 'FORBIDDEN');
+      await harness.refusal(operation, input, writer, 'FORBIDDEN');
   });
 });
 

@@ -1,0 +1,17 @@
+import { mkdir } from 'node:fs/promises';
+import { type ProcessParts, required } from '@workspace-graph/platform';
+import { FileCredentials, openRemote } from '@workspace-graph/remotes';
+import type { RemoteParts } from '@workspace-graph/service-file/remotes';
+
+/** What the environment says of remotes: where their credentials are, and which folders may be remotes. */
+export async function openRemotes({ config }: Pick<ProcessParts, 'config'>): Promise<RemoteParts> {
+  const folders = config.SVC_REMOTE_FOLDERS ?? null;
+  if (folders !== null) await mkdir(folders, { recursive: true });
+  return {
+    credentials: await FileCredentials.open(
+      required(config, 'SVC_CREDENTIALS_FOLDER'),
+      required(config, 'SVC_CREDENTIALS_KEY').reveal(),
+    ),
+    open: (settings) => openRemote(settings, { folders }),
+  };
+}

@@ -1,0 +1,4 @@
+/** Apart from the rest of the service: a local workspace loads no client of any storage. */
+export { removeUnusedCredentials } from './credential-sweep.js';
+export type { RemoteParts } from './remote-parts.js';
+export { RemotesModule } from './remotes.module.js';
