@@ -9,6 +9,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { fileCommands } from './commands/files.js';
 import { lifecycleCommands } from './commands/lifecycle.js';
 import { mirrorCommands } from './commands/mirror.js';
+import { remoteCommands } from './commands/remote.js';
 import { sessionCommands } from './commands/sessions.js';
 import { tokenCommands } from './commands/token.js';
 import { transferCommands } from './commands/transfer.js';
@@ -31,6 +32,7 @@ export function createProgram(): Command {
   trashCommands(program);
   watchCommand(program);
   tokenCommands(program);
+  remoteCommands(program);
   sessionCommands(program);
   transferCommands(program);
   backupCommands(program);

@@ -1,0 +1,31 @@
+import { REMOTE_SETTINGS, type RemoteType } from '@workspace-graph/contracts';
+import { CliError } from '../cli-error.js';
+
+type Value = string | number | boolean;
+interface Field {
+  safeParse(value: unknown): { readonly success: boolean };
+}
+
+/** For an option that may be repeated. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+/** `field=value` texts as a configuration; a number or true and false where the field takes no text. @throws CliError */
+export function readFields(type: RemoteType, texts: readonly string[]): Record<string, Value> {
+  const fields: Readonly<Record<string, Field>> = REMOTE_SETTINGS[type].config.shape;
+  const pairs = texts.map((text) => {
+    const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined)
+      throw new CliError('WRONG_USAGE', `--set takes FIELD=VALUE, not ${text}.`, {
+        hint: `The fields of ${type} are ${Object.keys(fields).join(', ')}.`,
+      });
+    return [name, fields[name] ? valueOf(fields[name], value) : value] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+function valueOf(field: Field, text: string): Value {
+  const other = /^(true|false)$/.test(text) ? text === 'true' : Number(text);
+  return !field.safeParse(text).success && text !== '' && field.safeParse(other).success ? other : text;
+}
