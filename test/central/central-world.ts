@@ -33,7 +33,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<CentralWor
     root: ROOT,
     onLine: (service, text) => void log.push({ service, text }),
     ...options,
-    replicas: { gateway: 2, 'graph-svc': 2, ...options.replicas },
+    replicas: { gateway: 2, 'graph-svc': 2, 'file-svc': 1, ...options.replicas },
   });
   try {
     return await withAdministrator(central, log);

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNode, getNode, whoami } from '@workspace-graph/contracts';
@@ -139,6 +139,7 @@ describe('the images', () => {
       const build = join(into, `${target}-build`);
       for (const folder of [...closureOf(`@workspace-graph/${target}`), ...builtFor(target)])
         cpSync(join(ROOT, folder, 'dist'), join(build, 'built', folder, 'dist'), { recursive: true });
+      mkdirSync(join(build, 'data'));
       const image = await buildWithoutDocker(target, { root: ROOT, into: join(into, target), reuse: { build } });
       folders[target] = join(image.folder, image.workdir);
     }
@@ -196,7 +197,7 @@ describe('the images', () => {
   });
 
   it('start a working central workspace with the environment of the compose file [config.compose.truthful]', async () => {
-    await using central = await startCentral({ root: ROOT, folders, replicas: { 'graph-svc': 1, gateway: 1 } });
+    await using central = await startCentral({ root: ROOT, folders, replicas: { 'graph-svc': 1, 'session-svc': 1, 'file-svc': 1, gateway: 1 } });
     const { secret } = JSON.parse(await central.exec('graph-svc', BOOTSTRAP)) as { secret: string };
     const page = await fetch(`${central.urls[0]}/app/`);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/app/assets/')]);

@@ -7,7 +7,7 @@ export { FileCredentials } from './credentials/file-credentials.js';
 export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
-export { openRemote, type RemotePlaces } from './open-remote.js';
+export { openRemote, type RemotePlaces, RemoteUnsupported } from './open-remote.js';
 export {
   type CallOptions,
   ContentHashes,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
-import type { RemoteSettings } from '@workspace-graph/contracts';
+import type { RemoteSettings, RemoteType } from '@workspace-graph/contracts';
 import { FsRemote } from './fs/fs.remote.js';
 import { type Remote, RemoteFailure } from './port/index.js';
 
@@ -10,13 +10,24 @@ export interface RemotePlaces {
   readonly folders: string | null;
 }
 
-/** Opens a storage by its settings. @throws RemoteFailure when it is not reached, or refuses the credentials */
+/** A type of storage that this version cannot open. */
+export class RemoteUnsupported extends Error {
+  constructor(readonly type: RemoteType) {
+    super(`This version opens no remotes of the type ${type}.`);
+    this.name = 'RemoteUnsupported';
+  }
+}
+
+/**
+ * Opens a storage by its settings.
+ * @throws RemoteFailure when it is not reached, or refuses the credentials; RemoteUnsupported
+ */
 export async function openRemote(settings: RemoteSettings, places: RemotePlaces): Promise<Remote> {
   switch (settings.type) {
     case 'fs':
       return FsRemote.open(await folderWithin(places.folders, settings.config.folder));
     default:
-      throw new RemoteFailure('unavailable', { path: '' });
+      throw new RemoteUnsupported(settings.type);
   }
 }
 
