@@ -21,6 +21,7 @@ const ADMINISTRATION = [
   'list_group_members',
   'list_audit',
   'list_imports',
+  'list_routing_rules',
   'export_graph',
   'examine_workspace',
 ];

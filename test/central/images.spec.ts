@@ -197,7 +197,11 @@ describe('the images', () => {
   });
 
   it('start a working central workspace with the environment of the compose file [config.compose.truthful]', async () => {
-    await using central = await startCentral({ root: ROOT, folders, replicas: { 'graph-svc': 1, 'session-svc': 1, 'file-svc': 1, gateway: 1 } });
+    await using central = await startCentral({
+      root: ROOT,
+      folders,
+      replicas: { 'graph-svc': 1, 'session-svc': 1, 'file-svc': 1, gateway: 1 },
+    });
     const { secret } = JSON.parse(await central.exec('graph-svc', BOOTSTRAP)) as { secret: string };
     const page = await fetch(`${central.urls[0]}/app/`);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/app/assets/')]);

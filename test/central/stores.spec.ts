@@ -37,7 +37,10 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'minio'), FAKE_MINIO);
   chmodSync(join(folder, 'minio'), 0o755);
   process.env['PATH'] = [folder, path].join(delimiter);
-  central = await startCentral({ root: ROOT, replicas: { 'graph-svc': 0, 'session-svc': 0, 'file-svc': 0, gateway: 0 } });
+  central = await startCentral({
+    root: ROOT,
+    replicas: { 'graph-svc': 0, 'session-svc': 0, 'file-svc': 0, gateway: 0 },
+  });
 });
 afterAll(async () => {
   process.env['PATH'] = path;

@@ -1,4 +1,4 @@
-import { operationsOf } from '@workspace-graph/contracts';
+import { operationsOf, REMOTE_OPERATIONS } from '@workspace-graph/contracts';
 import { openApiSuite } from '@workspace-graph/surfaces/testing';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
 
@@ -10,6 +10,8 @@ const OF_FILES = operationsOf(['device']).flatMap(({ name, readOnly }) => (readO
 const OF_SESSIONS = operationsOf(['session']).flatMap(({ name, input }) =>
   name === 'start_session' || 'session_id' in input.shape ? [name] : [],
 );
+/** A local workspace refuses all of them. */
+const OF_REMOTES = REMOTE_OPERATIONS.map(({ name }) => name);
 const OF_BYTES = ['get_file_content', 'put_file_content', 'create_files'];
 
 describe('a real workspace, called from its own document', () => {
@@ -31,6 +33,6 @@ describe('a real workspace, called from its own document', () => {
       rotate_workspace_token: 'it ends the token that these calls are made with',
       examine_workspace: 'each call starts a process; test/e2e/workspace-owner.spec.ts makes some',
     },
-    seldom: new Set([...OF_FILES, ...OF_SESSIONS, ...OF_BYTES]),
+    seldom: new Set([...OF_FILES, ...OF_SESSIONS, ...OF_REMOTES, ...OF_BYTES]),
   });
 });
