@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { copyRepository, follow, linkPackages, type Step, stepsOf } from './docs/follow-page.mjs';
 
 const ROOT = dirname(import.meta.dirname);
-const STEPS_MS = 300_000;
+/** Everything is compiled anew, which takes minutes on a busy machine. */
+const STEPS_MS = 900_000;
 const PAGES = { operation: pageOf('adding-an-operation'), service: pageOf('adding-a-service') };
 /** What the build makes anew of the two pages. */
 const BUILT = ['libs/contracts', 'libs/platform', 'libs/services/graph', 'apps/activity-svc'];

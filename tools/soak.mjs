@@ -39,7 +39,6 @@ export const SEARCHES = {
   sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },
   live: { specs: ['test/live/random.spec'], sizes: { SVC_LIVE_RUNS: 100 } },
   agents: { specs: ['test/live/hostile'], sizes: { SVC_FUZZ_FRAMES: 10_000, SVC_FUZZ_CALLS: 10_000 } },
-  benchmarks: { specs: ['test/bench'], sizes: { SVC_BENCH_PAGE: 'first-view,graph,log,typing,live,memory' } },
   rules: { specs: ['libs/domain/src', 'libs/device/src/status', 'libs/services/file/src/records'], sizes: {} },
 };
 const SEEDS = ['SVC_TEST_SEED', 'SVC_PROPERTY_SEED', 'SVC_SCAN_SEED', 'SVC_SAVER_SEED'];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
 import { UsageError } from './bench-command.js';
-import { type ClientPart, readClientBenchOptions } from './client/options.js';
+import { readClientBenchOptions } from './client/options.js';
 import { isFlat, trendOf } from './client/trend.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
@@ -20,18 +20,6 @@ import type { SessionReport } from './sessions/table.js';
 const root = join(import.meta.dirname, '../..');
 /** For every part of the page, each in a browser that is new to it. */
 const PAGE_MS = 900_000;
-
-/** A browser for each part takes minutes of processor time: all of them are for `npm run soak -- --only benchmarks`. */
-const PAGE_PARTS = (process.env['SVC_BENCH_PAGE'] ?? 'first-view,live').split(',') as ClientPart[];
-/** What of each part stands in the table. */
-const SHOWN_OF_PAGE: Readonly<Record<ClientPart, readonly string[]>> = {
-  'first-view': ['first view', 'requests of the overview'],
-  graph: ['graph of 300 nodes', 'longest task'],
-  log: ['log of 400 events'],
-  typing: ['keys are typed'],
-  live: ['shown in the detail', 'shown in the list of the graph', 'shown in the list of sessions', 'bare round trip'],
-  memory: ['heap after', 'growth of heap', 'growth of nodes', 'growth of listeners'],
-};
 
 interface Ended {
   readonly code: number | null;
@@ -105,8 +93,23 @@ describe('the benchmark', () => {
   it(
     'measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory',
     async () => {
-      const { found, stdout } = await told<FigureReport>('--client', '--only', PAGE_PARTS.join(','));
-      for (const part of PAGE_PARTS.flatMap((name) => SHOWN_OF_PAGE[name]))
+      const { found, stdout } = await told<FigureReport>('--client');
+      for (const part of [
+        'first view',
+        'requests of the overview',
+        'graph of 300 nodes',
+        'log of 400 events',
+        'longest task',
+        'keys are typed',
+        'shown in the detail',
+        'shown in the list of the graph',
+        'shown in the list of sessions',
+        'bare round trip',
+        'heap after',
+        'growth of heap',
+        'growth of nodes',
+        'growth of listeners',
+      ])
         expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
       for (const { what, value } of found.figures) {
         expect(stdout).toContain(what);
