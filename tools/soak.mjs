@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Each takes about a minute or two a round: the spec files, and how far they go. */
+/** Each takes a few minutes a round: the spec files, and how far they go. */
 export const SEARCHES = {
   access: {
     specs: ['test/access/access.property', 'test/access/crowd', 'test/access/concurrent'],
@@ -39,6 +39,10 @@ export const SEARCHES = {
   sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },
   live: { specs: ['test/live/random.spec'], sizes: { SVC_LIVE_RUNS: 100 } },
   agents: { specs: ['test/live/hostile'], sizes: { SVC_FUZZ_FRAMES: 10_000, SVC_FUZZ_CALLS: 10_000 } },
+  benchmark: {
+    specs: ['test/bench/bench.spec'],
+    sizes: { SVC_BENCH_PARTS: 'first-view,graph,log,typing,live,memory' },
+  },
   rules: { specs: ['libs/domain/src', 'libs/device/src/status', 'libs/services/file/src/records'], sizes: {} },
 };
 const SEEDS = ['SVC_TEST_SEED', 'SVC_PROPERTY_SEED', 'SVC_SCAN_SEED', 'SVC_SAVER_SEED'];

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryFolder } from '@workspace-graph/testing';
-import { UsageError } from './bench-command.js';
-import { readClientBenchOptions } from './client/options.js';
+import { namesOf, UsageError } from './bench-command.js';
+import { CLIENT_PARTS, type ClientPart, readClientBenchOptions } from './client/options.js';
 import { isFlat, trendOf } from './client/trend.js';
 import type { Armed } from './load/load-process.js';
 import { AnswersDiffer, compareAnswers } from './measurements/compare.js';
@@ -20,6 +20,17 @@ import type { SessionReport } from './sessions/table.js';
 const root = join(import.meta.dirname, '../..');
 /** For every part of the page, each in a browser that is new to it. */
 const PAGE_MS = 900_000;
+/** What each part of the page tells. */
+const PAGE_FIGURES: Readonly<Record<ClientPart, readonly string[]>> = {
+  'first-view': ['first view', 'requests of the overview'],
+  graph: ['graph of 300 nodes'],
+  log: ['log of 400 events', 'longest task'],
+  typing: ['keys are typed'],
+  live: ['shown in the detail', 'shown in the list of the graph', 'shown in the list of sessions', 'bare round trip'],
+  memory: ['heap after', 'growth of heap', 'growth of nodes', 'growth of listeners'],
+};
+/** The smallest by default; `npm run soak` measures all of them. */
+const PAGE_PARTS = process.env['SVC_BENCH_PARTS'] ?? 'first-view';
 
 interface Ended {
   readonly code: number | null;
@@ -91,26 +102,13 @@ describe('the benchmark', () => {
   });
 
   it(
-    'measures the page in a browser: what is seen, drawn, read, typed and heard of, and what use leaves in memory',
+    'measures the parts of the page in a browser that are asked for',
     async () => {
-      const { found, stdout } = await told<FigureReport>('--client');
-      for (const part of [
-        'first view',
-        'requests of the overview',
-        'graph of 300 nodes',
-        'log of 400 events',
-        'longest task',
-        'keys are typed',
-        'shown in the detail',
-        'shown in the list of the graph',
-        'shown in the list of sessions',
-        'bare round trip',
-        'heap after',
-        'growth of heap',
-        'growth of nodes',
-        'growth of listeners',
-      ])
-        expect(found.figures.filter(({ what }) => what.includes(part))).not.toEqual([]);
+      const parts = namesOf(PAGE_PARTS, CLIENT_PARTS);
+      const { found, stdout } = await told<FigureReport>('--client', '--only', PAGE_PARTS);
+      const isTold = (part: ClientPart): boolean[] =>
+        PAGE_FIGURES[part].map((figure) => found.figures.some(({ what }) => what.includes(figure)));
+      for (const part of parts) expect([part, isTold(part)]).toEqual([part, PAGE_FIGURES[part].map(() => true)]);
       for (const { what, value } of found.figures) {
         expect(stdout).toContain(what);
         expect([what, Number.isFinite(value)]).toEqual([what, true]);
@@ -127,6 +125,7 @@ describe('the benchmark', () => {
     for (const args of ['--scale huge', '--only nothing', '--sockets x', '--what'])
       expect(() => readSessionBenchOptions(args.split(' '))).toThrow(UsageError);
     expect(readClientBenchOptions(['--client', '--help'])).toBeUndefined();
+    expect(readClientBenchOptions(['--client'])?.parts).toEqual(new Set(CLIENT_PARTS));
     for (const args of ['--scale huge', '--only nothing', '--nodes x', '--minutes 0', '--what'])
       expect(() => readClientBenchOptions(args.split(' '))).toThrow(UsageError);
     expect(await bench('--only', 'nothing')).toMatchObject({
