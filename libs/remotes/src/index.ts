@@ -1,3 +1,4 @@
+export { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 export { FsRemote } from './fs/fs.remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
 export {

@@ -209,7 +209,7 @@ export class DropboxServer implements NetworkFaults {
       for (let start = 0; start < bytes.length && !response.destroyed; start += CHUNK_BYTES) {
         const chunk = bytes.subarray(start, start + CHUNK_BYTES);
         await this.pass('down', chunk.length);
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        await new Promise((written) => response.write(chunk, written));
       }
       response.end();
     } catch {
