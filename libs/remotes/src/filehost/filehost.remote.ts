@@ -28,6 +28,7 @@ export interface FilehostConfig extends DropboxCredentials {
 
 const MAX_NAME_BYTES = 255;
 const PAGE = 1_000;
+const REVISION = /^[0-9a-f]{9,}$/;
 
 /**
  * A folder of Dropbox. Writes and removals name the revision to Dropbox itself. It moves and copies without a condition:
@@ -199,6 +200,8 @@ export class FilehostRemote implements Remote {
     send: (commit: object) => Promise<unknown>,
   ): Promise<RemoteFile> {
     await this.mustSpellAsIs(path, options);
+    // Dropbox takes no other text for a revision.
+    if (options.expected !== null && !REVISION.test(options.expected)) throw await this.changedAt(path, options);
     try {
       return this.paths.fileOf(schemas.file.parse(await send(commitOf(this.paths.absolute(path), options))));
     } catch (error) {
