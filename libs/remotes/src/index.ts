@@ -4,6 +4,7 @@ export {
   type RemoteCredentials,
 } from './credentials/credential-store.js';
 export { FileCredentials } from './credentials/file-credentials.js';
+export { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { bytesOf, failureOf, Stage } from './conformance/stage.js';
+import { DropboxServer } from './filehost/emulator/dropbox-server.fixture.js';
+import { filehostWorld } from './filehost/filehost.fixture.js';
 import { FsRemote } from './fs/fs.remote.js';
 import { memoryWorld } from './memory/memory.fixture.js';
 import type { Remote } from './port/index.js';
@@ -116,10 +118,21 @@ async function inFolder(work: (remote: Remote) => Promise<void>): Promise<void> 
 }
 
 describe('random calls, races among them', () => {
+  let server: DropboxServer;
+  beforeAll(async () => {
+    server = await DropboxServer.start();
+  });
+  afterAll(() => server.close());
+
   it.each([
-    ['memory', async (work: (remote: Remote) => Promise<void>) => work((await memoryWorld()).remote)],
-    ['fs', inFolder],
-  ])('leave in %s what a plain map of names and contents holds', async (_name, within) => {
+    ['memory', RUNS, async (work: (remote: Remote) => Promise<void>) => work((await memoryWorld()).remote)],
+    ['fs', RUNS, inFolder],
+    [
+      'filehost',
+      Math.ceil(RUNS / 10),
+      async (work: (remote: Remote) => Promise<void>) => work((await filehostWorld(server)).remote),
+    ],
+  ])('leave in %s what a plain map of names and contents holds', async (_name, numRuns, within) => {
     await fc.assert(
       fc.asyncProperty(steps, (played) =>
         within(async (remote) => {
@@ -130,7 +143,7 @@ describe('random calls, races among them', () => {
           }
         }),
       ),
-      { numRuns: RUNS },
+      { numRuns },
     );
   });
 });

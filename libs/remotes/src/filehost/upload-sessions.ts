@@ -1,0 +1,134 @@
+import {
+  abortable,
+  type CallOptions,
+  RemoteFailure,
+  type RemoteFile,
+  type ResumableUploads,
+  type WriteOptions,
+} from '../port/index.js';
+import type { DropboxApi } from './dropbox-api.js';
+import { DropboxError } from './dropbox-failure.js';
+import { schemas } from './dropbox-metadata.js';
+
+export const PART_BYTES = 4 * 1_048_576;
+/** Behind the end of every upload, so that Dropbox tells where it is. */
+const NOWHERE = 2 ** 50;
+
+interface Upload {
+  readonly session: string;
+  readonly path: string;
+}
+
+/** How a content gets its name: what the remote looks at before, and what it makes of the answer. */
+export type Commit = (
+  path: string,
+  options: WriteOptions,
+  send: (commit: object) => Promise<unknown>,
+) => Promise<RemoteFile>;
+
+/** Upload sessions, which Dropbox keeps for seven days and shows nobody. */
+export class UploadSessions implements ResumableUploads {
+  readonly partBytes = PART_BYTES;
+
+  constructor(
+    private readonly api: DropboxApi,
+    private readonly commit: Commit,
+    private readonly checked: (path: string) => string,
+  ) {}
+
+  async begin(path: string, options: CallOptions): Promise<string> {
+    const at = this.checked(path);
+    const call = { path: at, signal: options.signal };
+    const answer = await this.api.upload('files/upload_session/start', { close: false }, new Uint8Array(), call);
+    const upload: Upload = { session: schemas.session.parse(answer).session_id, path: at };
+    return JSON.stringify(upload);
+  }
+
+  async received(upload: string, options: CallOptions = {}): Promise<number> {
+    const at = uploadOf(upload);
+    const error = await this.send(at, { offset: NOWHERE, close: false }, new Uint8Array(), options).then(
+      () => new Error('Dropbox took bytes behind the end of an upload'),
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof DropboxError)) throw error;
+    if (error.correctOffset !== null) return error.correctOffset;
+    throw error.has('closed') ? new RemoteFailure('not_found', { path: at.path }, { cause: error }) : error;
+  }
+
+  async append(
+    upload: string,
+    offset: number,
+    bytes: AsyncIterable<Uint8Array>,
+    options: CallOptions = {},
+  ): Promise<number> {
+    const at = uploadOf(upload);
+    let done = offset;
+    for await (const part of partsOf(abortable(bytes, options.signal))) {
+      await this.send(at, { offset: done, close: false }, part, options);
+      done += part.byteLength;
+    }
+    return done;
+  }
+
+  async finish(upload: string, options: WriteOptions): Promise<RemoteFile> {
+    const { session, path } = uploadOf(upload);
+    const offset = await this.received(upload, options);
+    const cursor = { session_id: session, offset };
+    return this.commit(path, options, (commit) =>
+      this.api.upload('files/upload_session/finish', { cursor, commit }, new Uint8Array(), {
+        path,
+        signal: options.signal,
+      }),
+    );
+  }
+
+  /** Dropbox deletes no session before its time: one that is closed takes no more bytes. */
+  async abandon(upload: string, options: CallOptions = {}): Promise<void> {
+    try {
+      const offset = await this.received(upload, options);
+      await this.send(uploadOf(upload), { offset, close: true }, new Uint8Array(), options);
+    } catch (error) {
+      if (!(error instanceof RemoteFailure) || error.reason !== 'not_found') throw error;
+    }
+  }
+
+  private send(
+    { session, path }: Upload,
+    { offset, close }: { readonly offset: number; readonly close: boolean },
+    part: Uint8Array,
+    { signal }: CallOptions,
+  ): Promise<unknown> {
+    const cursor = { session_id: session, offset };
+    return this.api.upload('files/upload_session/append_v2', { cursor, close }, part, { path, signal });
+  }
+}
+
+/** Whole parts and a last one that may be shorter; none for a stream without bytes. Each has memory of its own. */
+export async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let part: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    for (let done = 0; done < chunk.byteLength; ) {
+      const piece = chunk.slice(done, done + PART_BYTES - size);
+      part.push(piece);
+      size += piece.byteLength;
+      done += piece.byteLength;
+      if (size < PART_BYTES) continue;
+      yield Buffer.concat(part);
+      part = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(part);
+}
+
+/** @throws RemoteFailure `not_found` for a text that is no upload of this backend */
+function uploadOf(text: string): Upload {
+  try {
+    const { session, path } = JSON.parse(text);
+    if (typeof session === 'string' && typeof path === 'string') return { session, path };
+  } catch (error) {
+    throw new RemoteFailure('not_found', { path: '' }, { cause: error });
+  }
+  throw new RemoteFailure('not_found', { path: '' });
+}
