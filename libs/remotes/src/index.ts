@@ -1,5 +1,7 @@
 export { FsRemote } from './fs/fs.remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
+export type { SftpConfig } from './sftp/sftp-connection.js';
+export { SftpRemote } from './sftp/sftp.remote.js';
 export {
   type CallOptions,
   ContentHashes,
