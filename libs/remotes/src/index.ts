@@ -9,6 +9,8 @@ export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
 export { openRemote, type RemotePlaces, RemoteUnsupported } from './open-remote.js';
+export type { SftpConfig } from './sftp/sftp-connection.js';
+export { SftpRemote } from './sftp/sftp.remote.js';
 export {
   type CallOptions,
   ContentHashes,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from './binaries.js';
 
-export type DebianServer = 'nats-server' | 'redis-server';
+export type DebianServer = 'nats-server' | 'redis-server' | 'sshd';
 
 const run = promisify(execFile);
 
@@ -14,6 +14,7 @@ const servers: Record<DebianServer, { packages: string[]; program: string; binar
   'nats-server': { packages: ['nats-server'], program: 'usr/sbin/nats-server', binary: 'nats-server' },
   // Redis is one binary that acts by the name it is called by; the package with the server's own name holds a link.
   'redis-server': { packages: ['redis-tools'], program: 'usr/bin/redis-server', binary: 'redis-check-rdb' },
+  sshd: { packages: ['openssh-server'], program: 'usr/sbin/sshd', binary: 'sshd' },
 };
 
 function cacheFolder(): string {

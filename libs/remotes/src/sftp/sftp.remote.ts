@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto';
+import {
+  abortable,
+  type CallOptions,
+  folderOf,
+  folderPath,
+  type ListOptions,
+  type ReadOptions,
+  type Remote,
+  type RemoteCapabilities,
+  type RemoteContent,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+  remotePath,
+  type TransferOptions,
+  type WriteOptions,
+} from '../port/index.js';
+import { type SftpConfig, SftpConnection } from './sftp-connection.js';
+import { failureOf, STATUS, statusOf } from './sftp-failure.js';
+import { SftpFiles } from './sftp-files.js';
+import { entryOf, fileOf, OURS, type Place, SftpTree } from './sftp-tree.js';
+
+const PAGE = 1_000;
+
+/**
+ * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
+ * nothing; an old one is looked at and then replaced at once. What another program saves between the look and the
+ * replacement is lost, so conditions are `checked`; calls of one remote wait for each other there.
+ */
+export class SftpRemote implements Remote {
+  readonly capabilities: RemoteCapabilities = {
+    conditions: 'checked',
+    atomicWrite: true,
+    atomicMove: true,
+    serverSideCopy: false,
+    ranges: true,
+    recursiveListing: false,
+    emptyFolders: true,
+    listedHashes: [],
+    caseSensitive: true,
+    maxNameBytes: 255,
+    keepsModified: true,
+  };
+
+  private readonly files: SftpFiles;
+  private readonly tree: SftpTree;
+  /** Settles when the last naming has ended. */
+  private naming: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly connection: SftpConnection,
+    root: string,
+  ) {
+    this.files = new SftpFiles(connection);
+    this.tree = new SftpTree(this.files, root);
+  }
+
+  /** @throws RemoteFailure `unavailable`, also for a root that is not there; `forbidden` for a login or a server's key */
+  static async open(config: SftpConfig): Promise<SftpRemote> {
+    const connection = new SftpConnection(config);
+    const remote = new SftpRemote(connection, config.root);
+    try {
+      await remote.tree.locate('');
+      return remote;
+    } catch (error) {
+      await connection[Symbol.asyncDispose]();
+      throw failureOf(error, '');
+    }
+  }
+
+  stat(path: string, options: CallOptions = {}): Promise<RemoteEntry | null> {
+    return this.on(path, options, async (at) => at.found && entryOf(at.path, at.found));
+  }
+
+  async *list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
+    const path = folderPath(folder, this.capabilities.maxNameBytes);
+    const entries = await this.run(path, options, async () => this.tree.entriesOf(await this.tree.locate(path)));
+    if (!entries) throw new RemoteFailure('not_found', { path });
+    for (let start = 0; start < entries.length; start += PAGE) yield entries.slice(start, start + PAGE);
+    if (!options.recursive) return;
+    for (const entry of entries) if (entry.kind === 'folder') yield* this.below(entry.path, options);
+  }
+
+  async read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
+    return this.on(path, options, async (at) => {
+      if (!at.found?.isFile()) throw new RemoteFailure('not_found', { path: at.path });
+      const handle = await this.files.open(at.absolute, 'r');
+      try {
+        return await this.content(at, handle, options);
+      } catch (error) {
+        await this.files.close(handle);
+        throw error;
+      }
+    });
+  }
+
+  async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
+    const place = await this.on(path, options, async (at) => {
+      mayPut(at, options.expected);
+      await this.tree.makeFolders(folderOf(at.path));
+      return this.tree.locate(at.path);
+    });
+    const draft = `${folderOf(place.absolute)}/${OURS}${randomUUID()}`;
+    try {
+      await this.fill(place.path, draft, abortable(bytes, options.signal));
+      return await this.run(place.path, options, () => this.named(() => this.give(place.path, draft, options)));
+    } catch (error) {
+      await this.discard(draft);
+      throw error;
+    }
+  }
+
+  makeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    return this.on(path, options, ({ path: at }) => this.named(() => this.tree.makeFolders(at)));
+  }
+
+  move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    const target = this.checked(to);
+    return this.on(from, options, ({ path }) =>
+      this.named(async () => {
+        const source = await this.held(path, options.expected);
+        mayPut(await this.tree.locate(target), null);
+        await this.tree.makeFolders(folderOf(target));
+        const { absolute } = await this.tree.locate(target);
+        await this.unlessTaken(target, () => this.files.rename(source.absolute, absolute));
+        return this.fileAt(target);
+      }),
+    );
+  }
+
+  async copy(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    await using content = await this.read(from, options);
+    const { modifiedAt } = content.file;
+    return await this.write(to, content.bytes, { ...options, expected: null, modifiedAt });
+  }
+
+  remove(path: string, options: TransferOptions): Promise<void> {
+    return this.on(path, options, ({ path: at }) =>
+      this.named(async () => {
+        const { absolute } = await this.held(at, options.expected);
+        await this.files.unlink(absolute);
+      }),
+    );
+  }
+
+  removeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    return this.on(path, options, async (at) => {
+      if (!at.found) return;
+      if (!at.found.isDirectory()) throw new RemoteFailure('exists', { path: at.path });
+      try {
+        await this.files.removeFolder(at.absolute);
+      } catch (error) {
+        const names = await this.files.names(at.absolute);
+        throw names.length > 2 ? new RemoteFailure('exists', { path: at.path }, { cause: error }) : error;
+      }
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.connection[Symbol.asyncDispose]();
+  }
+
+  private on<T>(path: string, options: CallOptions, work: (at: Place) => Promise<T>): Promise<T> {
+    return this.run(path, options, async () => work(await this.tree.locate(this.checked(path))));
+  }
+
+  /** Ends with the reason of the signal at once, also while the server is silent. */
+  private async run<T>(path: string, { signal }: CallOptions, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = (): void => aborted.reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    const told = work().catch((error: unknown) => {
+      throw failureOf(error, path);
+    });
+    try {
+      return await Promise.race([told, aborted.promise]);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  private checked(path: string): string {
+    const checked = remotePath(path, this.capabilities.maxNameBytes);
+    if (checked.split('/').some((name) => name.startsWith(OURS))) throw new RemoteFailure('name_refused', { path });
+    return checked;
+  }
+
+  /** Lets one call at a time look at names and then change them. */
+  private named<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.naming.then(work);
+    this.naming = done.catch(() => undefined);
+    return done;
+  }
+
+  /** One that is gone since its folder was listed holds nothing. */
+  private async *below(folder: string, options: ListOptions): AsyncGenerator<readonly RemoteEntry[]> {
+    const isThere = (await this.stat(folder, options))?.kind === 'folder';
+    if (isThere) yield* this.list(folder, options);
+  }
+
+  private async content(at: Place, handle: Buffer, options: ReadOptions): Promise<RemoteContent> {
+    const file = fileOf(at.path, await this.files.fstat(handle));
+    if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
+    const { offset = 0, length = file.sizeBytes } = options.range ?? {};
+    if (offset > file.sizeBytes) throw new RemoteFailure('range', { path: at.path, sizeBytes: file.sizeBytes });
+    const bytes = this.settled(handle, file, { offset, end: Math.min(offset + length, file.sizeBytes) });
+    // A broken connection has closed it.
+    const close = (): Promise<void> => this.files.close(handle).then(ignore, ignore);
+    return { file, bytes: abortable(bytes, options.signal), [Symbol.asyncDispose]: close };
+  }
+
+  private async *settled(
+    handle: Buffer,
+    file: RemoteFile,
+    { offset, end }: { readonly offset: number; readonly end: number },
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.files.read(handle, offset, end);
+      const now = fileOf(file.path, await this.files.fstat(handle));
+      if (now.revision !== file.revision) throw changed(now);
+    } catch (error) {
+      throw failureOf(error, file.path);
+    }
+  }
+
+  /** Faults of the stream are passed on as they are. */
+  private async fill(path: string, draft: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const fault: { of?: { readonly error: unknown } } = {};
+    try {
+      const handle = await this.files.open(draft, 'wx');
+      try {
+        await this.files.write(handle, noting(bytes, fault));
+        await this.files.sync(handle);
+      } finally {
+        await this.files.close(handle);
+      }
+    } catch (error) {
+      if (fault.of) throw fault.of.error;
+      throw await this.writeFailure(error, path, draft);
+    }
+  }
+
+  /** The protocol has no status for a full disk. */
+  private async writeFailure(error: unknown, path: string, draft: string): Promise<RemoteFailure> {
+    const failure = failureOf(error, path);
+    if (failure.reason !== 'unavailable' || statusOf(error) === undefined) return failure;
+    const hasRoom = await this.files.hasRoom(folderOf(draft)).catch(() => true);
+    return hasRoom ? failure : new RemoteFailure('full', { path }, { cause: error });
+  }
+
+  private async give(path: string, draft: string, { expected, modifiedAt }: WriteOptions): Promise<RemoteFile> {
+    const at = await this.tree.locate(path);
+    mayPut(at, expected);
+    const wanted = modifiedAt === undefined ? null : Math.floor(Date.parse(modifiedAt) / 1_000);
+    await this.setDistinctTime(draft, at, wanted);
+    if (expected !== null) await this.files.replace(draft, at.absolute);
+    else {
+      await this.unlessTaken(path, () => this.files.link(draft, at.absolute));
+      await this.files.unlink(draft);
+    }
+    return this.fileAt(path);
+  }
+
+  /** Whole seconds are all there is: a content that replaces one of the same size is given a later one. */
+  private async setDistinctTime(draft: string, { found }: Place, wanted: number | null): Promise<void> {
+    const made = await this.files.lstat(draft);
+    const time = wanted ?? Math.max(made?.mtime ?? 0, (found?.mtime ?? -1) + 1);
+    const isTaken = found?.mtime === time && found.size === made?.size;
+    if (isTaken || time !== made?.mtime) await this.files.setTimes(draft, isTaken ? time + 1 : time);
+  }
+
+  private async unlessTaken(path: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const isTaken = statusOf(error) !== STATUS.permissionDenied && (await this.tree.locate(path)).found !== null;
+      throw isTaken ? new RemoteFailure('exists', { path }, { cause: error }) : error;
+    }
+  }
+
+  private async held(path: string, expected: string): Promise<Place> {
+    const at = await this.tree.locate(path);
+    if (!at.found?.isFile()) throw new RemoteFailure('not_found', { path });
+    const file = fileOf(path, at.found);
+    if (file.revision !== expected) throw changed(file);
+    return at;
+  }
+
+  private async fileAt(path: string): Promise<RemoteFile> {
+    const { found } = await this.tree.locate(path);
+    if (!found?.isFile()) throw new RemoteFailure('changed', { path, current: null });
+    return fileOf(path, found);
+  }
+
+  /** What a broken connection leaves has a name of ours, is never listed, and holds up no other write. */
+  private async discard(draft: string): Promise<void> {
+    await this.files.unlink(draft).catch(ignore);
+  }
+}
+
+function ignore(): void {
+  // Nothing hangs on it.
+}
+
+function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
+  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
+}
+
+function mayPut({ path, found, occupant }: Place, expected: string | null): void {
+  const file = found?.isFile() ? fileOf(path, found) : null;
+  if (expected === null) {
+    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
+    return;
+  }
+  if (!file) throw new RemoteFailure('changed', { path, current: null });
+  if (file.revision !== expected) throw changed(file);
+}
+
+async function* noting(
+  bytes: AsyncIterable<Uint8Array>,
+  fault: { of?: { readonly error: unknown } },
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    fault.of = { error };
+    throw error;
+  }
+}
