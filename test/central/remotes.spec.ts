@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listRemotes, listRoutingRules, setRoutingPolicy, setupRemote, testRemote } from '@workspace-graph/contracts';
+import { startSshd, whyNoSshd } from '@workspace-graph/testing';
 import { type CentralWorld, ROOT, startWorld } from './central-world.js';
 import type { RestClient } from './rest-client.js';
 
+const noSshd = await whyNoSshd();
 const SVC = join(ROOT, 'apps/device-agent/bin/svc.mjs');
 
 let world: CentralWorld;
@@ -148,6 +150,50 @@ describe('svc remote', () => {
       code: 'REMOTE_NOT_FOUND',
     });
   });
+
+  (noSshd === null ? it : it.skip)(
+    `sets up a folder of an SSH server, with credentials from a file${noSshd === null ? '' : `: ${noSshd}`}`,
+    async () => {
+      const server = await startSshd();
+      const root = await mkdtemp(join(tmpdir(), 'central-sftp-'));
+      try {
+        if (server.owner) await chown(root, server.owner.uid, server.owner.gid);
+        const file = join(folder, 'sftp.json');
+        await writeFile(file, JSON.stringify({ private_key: server.privateKey }));
+        const fields = { host: '127.0.0.1', port: server.port, username: server.user, host_key: server.hostKey, root };
+        const set = Object.entries(fields).flatMap(([field, value]) => ['--set', `${field}=${value}`]);
+        const added = await svc(
+          world.ada,
+          'remote',
+          'add',
+          'ssh',
+          '--type',
+          'sftp',
+          ...set,
+          '--credentials',
+          file,
+          '--json',
+        );
+        expect([added.code, JSON.parse(added.stdout)]).toMatchObject([
+          0,
+          {
+            applied: true,
+            remote: { name: 'ssh', type: 'sftp', grade: { conditions: 'checked', listing: 'immediate' } },
+          },
+        ]);
+        expect(await readdir(root)).toEqual(['.workspace-graph.json']);
+        const other = set.map((text) => (text.startsWith('host_key=') ? `host_key=SHA256:${'A'.repeat(43)}` : text));
+        const refused = await svc(world.ada, 'remote', 'add', 'ssh', '--type', 'sftp', ...other, '--json');
+        expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'REMOTE_REFUSED', details: { reason: 'forbidden' } });
+        await server.kill('SIGKILL');
+        const down = await svc(world.ada, 'remote', 'test', 'ssh', '--json');
+        expect(JSON.parse(down.stdout)).toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
+      } finally {
+        await server.stop();
+        await rm(root, { recursive: true });
+      }
+    },
+  );
 
   it('says what is wrong of a field, a file and a right', async () => {
     const add = (...args: string[]) => svc(world.ada, 'remote', 'add', 'x', '--type', 'sftp', '--json', ...args);

@@ -6,7 +6,7 @@ import { ROOT, statusOf, until } from './central-world.js';
 
 const ANY_ID = '01890000-0000-7000-8000-00000000dead';
 /** How long a process that cannot become ready is given. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 
 let central: Central;
 const log: string[] = [];

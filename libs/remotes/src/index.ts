@@ -9,8 +9,6 @@ export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
 export { openRemote, type RemotePlaces, RemoteUnsupported } from './open-remote.js';
-export type { SftpConfig } from './sftp/sftp-connection.js';
-export { SftpRemote } from './sftp/sftp.remote.js';
 export {
   type CallOptions,
   ContentHashes,
@@ -31,3 +29,5 @@ export {
   type WriteOptions,
 } from './port/index.js';
 export { ROOT_MARKER, readRootMarker, writeRootMarker } from './root/root-marker.js';
+export { SftpRemote } from './sftp/sftp.remote.js';
+export type { SftpConfig } from './sftp/sftp-connection.js';

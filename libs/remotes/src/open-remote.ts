@@ -1,8 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
 import type { RemoteSettings, RemoteType } from '@workspace-graph/contracts';
+import { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 import { FsRemote } from './fs/fs.remote.js';
 import { type Remote, RemoteFailure } from './port/index.js';
+import { SftpRemote } from './sftp/sftp.remote.js';
+import type { SftpConfig } from './sftp/sftp-connection.js';
 
 /** What the process that opens remotes gives to them. */
 export interface RemotePlaces {
@@ -26,9 +29,29 @@ export async function openRemote(settings: RemoteSettings, places: RemotePlaces)
   switch (settings.type) {
     case 'fs':
       return FsRemote.open(await folderWithin(places.folders, settings.config.folder));
+    case 'sftp':
+      return SftpRemote.open(sftpConfig(settings));
+    case 'filehost':
+      return FilehostRemote.open(filehostConfig(settings));
     default:
       throw new RemoteUnsupported(settings.type);
   }
+}
+
+function sftpConfig({ config, credentials }: Extract<RemoteSettings, { type: 'sftp' }>): SftpConfig {
+  const { host, port, username: user, host_key: hostKey, root } = config;
+  return { host, port, user, hostKey: hostKey.replace(/=$/, ''), root, login: loginOf(credentials) };
+}
+
+function loginOf(credentials: Extract<RemoteSettings, { type: 'sftp' }>['credentials']): SftpConfig['login'] {
+  if ('password' in credentials) return { password: credentials.password };
+  const { private_key: privateKey, passphrase } = credentials;
+  return { privateKey, ...(passphrase === undefined ? {} : { passphrase }) };
+}
+
+function filehostConfig({ config, credentials }: Extract<RemoteSettings, { type: 'filehost' }>): FilehostConfig {
+  const { app_key: appKey, app_secret: appSecret, refresh_token: refreshToken } = credentials;
+  return { appKey, appSecret, refreshToken, rootPath: config.root === '' ? '' : `/${config.root}` };
 }
 
 /** @throws RemoteFailure `forbidden` for a folder that lies elsewhere, also by a symbolic link; `unavailable` for none */

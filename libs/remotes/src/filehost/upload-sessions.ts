@@ -125,7 +125,7 @@ export async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 /** @throws RemoteFailure `not_found` for a text that is no upload of this backend */
 function uploadOf(text: string): Upload {
   try {
-    const { session, path } = JSON.parse(text);
+    const { session, path } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof session === 'string' && typeof path === 'string') return { session, path };
   } catch (error) {
     throw new RemoteFailure('not_found', { path: '' }, { cause: error });

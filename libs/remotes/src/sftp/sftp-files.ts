@@ -1,5 +1,5 @@
 import type { Attributes, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
-import { type SftpConnection } from './sftp-connection.js';
+import type { SftpConnection } from './sftp-connection.js';
 import { STATUS, statusOf } from './sftp-failure.js';
 
 const PIECE_BYTES = 32_768;

@@ -1,7 +1,7 @@
 import { pathKey, segmentProblem } from '@workspace-graph/domain';
 import type { Stats } from 'ssh2';
 import { joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
-import { SftpFiles } from './sftp-files.js';
+import type { SftpFiles } from './sftp-files.js';
 
 /** Names under which the product writes for a moment. */
 export const OURS = '.svc-';
@@ -90,13 +90,14 @@ export class SftpTree {
   }
 }
 
-function isDots(name: string): boolean {
+/** Whether a name stands for the folder itself or the one above. */
+export function isDots(name: string): boolean {
   return name === '.' || name === '..';
 }
 
 type Attributes = Pick<Stats, 'mode' | 'size' | 'mtime'>;
 const TYPE_MASK = 0o170_000;
-const TYPES: Partial<Record<number, 'file' | 'folder'>> = { 0o100_000: 'file', 0o040_000: 'folder' };
+const TYPES: Partial<Record<number, 'file' | 'folder'>> = { [0o100_000]: 'file', [0o040_000]: 'folder' };
 
 export function entryOf(path: string, found: Attributes): RemoteEntry {
   const kind = TYPES[found.mode & TYPE_MASK] ?? 'other';

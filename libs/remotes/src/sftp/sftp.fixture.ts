@@ -39,7 +39,10 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
       if (readdirSync(folder).includes('root-away')) renameSync(`${root}-away`, root);
       chmodSync(root, 0o755);
     },
-    leftOvers: async () => readdirSync(root, { recursive: true }).map(String).filter((name) => name.includes('.svc-')),
+    leftOvers: async () =>
+      readdirSync(root, { recursive: true })
+        .map(String)
+        .filter((name) => name.includes('.svc-')),
     close: async () => {
       await remote[Symbol.asyncDispose]();
       if (disk) disk[Symbol.dispose]();

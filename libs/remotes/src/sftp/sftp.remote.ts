@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   abortable,
   type CallOptions,
@@ -19,9 +20,16 @@ import {
 import { type SftpConfig, SftpConnection } from './sftp-connection.js';
 import { failureOf, STATUS, statusOf } from './sftp-failure.js';
 import { SftpFiles } from './sftp-files.js';
-import { entryOf, fileOf, OURS, type Place, SftpTree } from './sftp-tree.js';
+import { entryOf, fileOf, isDots, OURS, type Place, SftpTree } from './sftp-tree.js';
 
 const PAGE = 1_000;
+/** How long the end of a write waits for its draft to be removed, by a server that may be silent. */
+const DISCARD_MS = 5_000;
+
+interface RunOptions<T> extends CallOptions {
+  /** Releases what a call answers that was broken off before. */
+  readonly unused?: (value: T) => unknown;
+}
 
 /**
  * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
@@ -83,7 +91,7 @@ export class SftpRemote implements Remote {
   }
 
   async read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
-    return this.on(path, options, async (at) => {
+    const reading = this.on(path, { ...options, unused: dispose }, async (at) => {
       if (!at.found?.isFile()) throw new RemoteFailure('not_found', { path: at.path });
       const handle = await this.files.open(at.absolute, 'r');
       try {
@@ -93,6 +101,7 @@ export class SftpRemote implements Remote {
         throw error;
       }
     });
+    return await reading;
   }
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
@@ -103,10 +112,12 @@ export class SftpRemote implements Remote {
     });
     const draft = `${folderOf(place.absolute)}/${OURS}${randomUUID()}`;
     try {
-      await this.fill(place.path, draft, abortable(bytes, options.signal));
-      return await this.run(place.path, options, () => this.named(() => this.give(place.path, draft, options)));
+      await unlessAborted(options, () => this.fill(place.path, draft, abortable(bytes, options.signal)));
+      options.signal?.throwIfAborted();
+      // From here on it is carried out or refused: whoever broke it off now would not know which.
+      return await this.run(place.path, {}, () => this.named(() => this.give(place.path, draft, options)));
     } catch (error) {
-      await this.discard(draft);
+      await Promise.race([this.discard(draft), sleep(DISCARD_MS, undefined, { ref: false })]);
       throw error;
     }
   }
@@ -151,8 +162,10 @@ export class SftpRemote implements Remote {
       try {
         await this.files.removeFolder(at.absolute);
       } catch (error) {
-        const names = await this.files.names(at.absolute);
-        throw names.length > 2 ? new RemoteFailure('exists', { path: at.path }, { cause: error }) : error;
+        const held = await this.files.names(at.absolute);
+        throw held.some(({ filename }) => !isDots(filename))
+          ? new RemoteFailure('exists', { path: at.path }, { cause: error })
+          : error;
       }
     });
   }
@@ -161,24 +174,16 @@ export class SftpRemote implements Remote {
     return this.connection[Symbol.asyncDispose]();
   }
 
-  private on<T>(path: string, options: CallOptions, work: (at: Place) => Promise<T>): Promise<T> {
+  private on<T>(path: string, options: RunOptions<T>, work: (at: Place) => Promise<T>): Promise<T> {
     return this.run(path, options, async () => work(await this.tree.locate(this.checked(path))));
   }
 
-  /** Ends with the reason of the signal at once, also while the server is silent. */
-  private async run<T>(path: string, { signal }: CallOptions, work: () => Promise<T>): Promise<T> {
-    signal?.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = (): void => aborted.reject(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    const told = work().catch((error: unknown) => {
-      throw failureOf(error, path);
-    });
-    try {
-      return await Promise.race([told, aborted.promise]);
-    } finally {
-      signal?.removeEventListener('abort', abort);
-    }
+  private run<T>(path: string, options: RunOptions<T>, work: () => Promise<T>): Promise<T> {
+    return unlessAborted(options, () =>
+      work().catch((error: unknown) => {
+        throw failureOf(error, path);
+      }),
+    );
   }
 
   private checked(path: string): string {
@@ -298,6 +303,28 @@ export class SftpRemote implements Remote {
   private async discard(draft: string): Promise<void> {
     await this.files.unlink(draft).catch(ignore);
   }
+}
+
+/** Ends with the reason of the signal at once, also while the server is silent. */
+async function unlessAborted<T>({ signal, unused }: RunOptions<T>, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const told = work();
+  try {
+    return await Promise.race([told, aborted.promise]);
+  } catch (error) {
+    // What comes after all is nobody's.
+    if (signal?.aborted) told.then(unused, ignore).catch(ignore);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function dispose(content: RemoteContent): PromiseLike<void> {
+  return content[Symbol.asyncDispose]();
 }
 
 function ignore(): void {

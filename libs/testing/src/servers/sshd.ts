@@ -132,8 +132,7 @@ function launch(folder: string, command: readonly string[], user: ServerUser | u
     name: 'sshd',
     folder,
     urlOf: (port) => `sftp://127.0.0.1:${port}`,
-    launch: (port) =>
-      startChild({ binary, args: [...args, '-o', `ListenAddress=127.0.0.1:${port}`], logFile, user }),
+    launch: (port) => startChild({ binary, args: [...args, '-o', `ListenAddress=127.0.0.1:${port}`], logFile, user }),
     probe: (port) => answersWith(port, 'SSH-2.0-'),
     stopSignal: 'SIGTERM',
     readyWithinMs: 10_000,

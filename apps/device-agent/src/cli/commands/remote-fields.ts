@@ -20,12 +20,12 @@ export function readFields(type: RemoteType, texts: readonly string[]): Record<s
       throw new CliError('WRONG_USAGE', `--set takes FIELD=VALUE, not ${text}.`, {
         hint: `The fields of ${type} are ${Object.keys(fields).join(', ')}.`,
       });
-    return [name, fields[name] ? valueOf(fields[name], value) : value] as const;
+    return [name, fields[name] ? readValue(fields[name], value) : value] as const;
   });
   return Object.fromEntries(pairs);
 }
 
-function valueOf(field: Field, text: string): Value {
+function readValue(field: Field, text: string): Value {
   const other = /^(true|false)$/.test(text) ? text === 'true' : Number(text);
   return !field.safeParse(text).success && text !== '' && field.safeParse(other).success ? other : text;
 }
