@@ -64,7 +64,7 @@ export class DropboxApi {
 
   private async json(response: Response, call: DropboxCall): Promise<unknown> {
     const text = await onNetwork(call, () => response.text());
-    return text === '' ? null : JSON.parse(text);
+    return text === '' ? null : parsed(text, call);
   }
 
   private async send(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
@@ -135,10 +135,19 @@ async function settled(response: Response, call: DropboxCall): Promise<Response>
   const { status } = response;
   if (response.ok || status === 416) return response;
   const text = await onNetwork(call, () => response.text());
-  if (status === 409) throw failureOf(dropboxErrorOf(JSON.parse(text)), call.path);
+  if (status === 409) throw failureOf(dropboxErrorOf(parsed(text, call)), call.path);
   if (status === 401 || status === 403) throw new RemoteFailure('forbidden', { path: call.path });
   if (status === 429 || status >= 500) throw busy(response, call);
   throw new Error(`Dropbox refused a call with ${status}: ${text.slice(0, 200)}`);
+}
+
+/** What is no JSON comes from something on the way, not from Dropbox. */
+function parsed(text: string, { path }: DropboxCall): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RemoteFailure('unavailable', { path }, { cause: error });
+  }
 }
 
 function busy(response: Response, { path }: DropboxCall): RemoteFailure {

@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, RemoteFailureReason>> = {
   not_found: 'not_found',
   not_file: 'not_found',
   not_folder: 'not_found',
+  unsupported_file: 'not_found',
   conflict: 'exists',
   insufficient_space: 'full',
   insufficient_quota: 'full',

@@ -8,7 +8,8 @@ const file = z.object({
   rev: z.string(),
   size: z.number(),
   client_modified: z.string(),
-  content_hash: z.string(),
+  content_hash: z.string().optional(),
+  is_downloadable: z.boolean().default(true),
 });
 const folder = z.object({ '.tag': z.literal('folder'), path_display: z.string() });
 const deleted = z.object({ '.tag': z.literal('deleted'), path_display: z.string() });
@@ -51,7 +52,9 @@ export class DropboxPaths {
 
   entryOf(found: DropboxMetadata): RemoteEntry | null {
     if (found['.tag'] === 'deleted') return null;
-    if (found['.tag'] === 'file') return this.fileOf(found);
+    if (found['.tag'] === 'file' && found.is_downloadable) return this.fileOf(found);
+    // A document of Dropbox itself has no bytes.
+    if (found['.tag'] === 'file') return { kind: 'other', path: this.relative(found.path_display), hasTwin: false };
     return { kind: 'folder', path: this.relative(found.path_display), hasTwin: false };
   }
 
@@ -63,7 +66,7 @@ export class DropboxPaths {
       revision: found.rev,
       id: found.id,
       modifiedAt: new Date(found.client_modified).toISOString(),
-      hashes: { dropbox: found.content_hash },
+      hashes: found.content_hash === undefined ? {} : { dropbox: found.content_hash },
       hasTwin: false,
     };
   }

@@ -281,7 +281,11 @@ export class FilehostRemote implements Remote {
 
 /** The entry, where it is a file that holds what was looked at before. */
 function sameContent(entry: RemoteEntry | null, before: RemoteFile): RemoteFile | null {
-  return entry?.kind === 'file' && entry.hashes.dropbox === before.hashes.dropbox ? entry : null;
+  return entry?.kind === 'file' && isSame(entry, before) ? entry : null;
+}
+
+function isSame({ hashes: { dropbox: one } }: RemoteFile, { hashes: { dropbox: other } }: RemoteFile): boolean {
+  return one !== undefined && one === other;
 }
 
 function checked(path: string): string {

@@ -64,7 +64,9 @@ export class UploadSessions implements ResumableUploads {
     const at = uploadOf(upload);
     let done = offset;
     for await (const part of partsOf(abortable(bytes, options.signal))) {
-      await this.send(at, { offset: done, close: false }, part, options);
+      await this.send(at, { offset: done, close: false }, part, options).catch((error: unknown) => {
+        throw isOtherOffset(error) ? new RemoteFailure('changed', { path: at.path }, { cause: error }) : error;
+      });
       done += part.byteLength;
     }
     return done;
@@ -101,6 +103,10 @@ export class UploadSessions implements ResumableUploads {
     const cursor = { session_id: session, offset };
     return this.api.upload('files/upload_session/append_v2', { cursor, close }, part, { path, signal });
   }
+}
+
+function isOtherOffset(error: unknown): boolean {
+  return error instanceof DropboxError && error.correctOffset !== null;
 }
 
 /** Whole parts and a last one that may be shorter; none for a stream without bytes. Each has memory of its own. */

@@ -31,7 +31,7 @@ export interface ResumableUploads {
   begin(path: string, options: WriteOptions & { readonly sizeBytes: number }): Promise<string>;
   /** How many bytes are there to stay. @throws RemoteFailure `not_found` for an upload that ended or that the backend forgot */
   received(upload: string, options?: CallOptions): Promise<number>;
-  /** Goes on from `offset`, which is what `received` tells. @returns how many bytes are there now, also of a stream that ended early */
+  /** Goes on from `offset`, which is what `received` tells. @returns how many bytes are there now. @throws RemoteFailure `changed` for another offset; whatever the stream throws, and what was sent before then stays */
   append(upload: string, offset: number, bytes: AsyncIterable<Uint8Array>, options?: CallOptions): Promise<number>;
   /** Gives the content its name. @throws RemoteFailure as `write` does; the upload then stays for another try */
   finish(upload: string, options: WriteOptions): Promise<RemoteFile>;
