@@ -11,6 +11,7 @@ import {
   getSessionScope,
   listAccessRequests,
   listSessions,
+  logEvent,
   type Node,
   requestAccess,
 } from '@workspace-graph/contracts';
@@ -116,6 +117,40 @@ function asked(page: Page): string[] {
   });
   return list;
 }
+
+it('what was logged alike on several nodes is one line of the activity, with the others behind it; a whole day has no time', async () => {
+  const nodes = [await make('Alike'), await make('Alike'), await make('Alike')];
+  const alike = { kind: 'milestone', content: 'Version 1 is out', occurred_at: '2026-03-02' } as const;
+  for (const { id } of nodes) await workspace.call(logEvent, { node_id: id, ...alike });
+  await workspace.call(logEvent, {
+    node_id: (await make('Other')).id,
+    kind: 'note',
+    content: 'Alone',
+    occurred_at: '2026-03-02T10:30:00Z',
+  });
+  const { context, page, faults } = await site.visit('/overview');
+  const activity = card(page, 'Recent activity');
+  const line = activity.getByRole('listitem').filter({ hasText: 'Version 1 is out' });
+  await line.waitFor();
+  expect(await line.count()).toBe(1);
+  expect(await line.locator('time').count()).toBe(0);
+  const alone = activity.getByRole('listitem').filter({ hasText: 'Alone' });
+  expect(await alone.locator('time').textContent()).toMatch(/\d:30/);
+  await expectAccessible(page);
+  const more = line.getByRole('button', { name: 'and 2 more' });
+  await more.click();
+  expect(await more.getAttribute('aria-expanded')).toBe('true');
+  const names = await line.getByRole('link').allTextContents();
+  // The type is told before the name.
+  expect(names.toSorted()).toEqual(nodes.map(({ name }) => `Project${name}`).toSorted());
+  await expectAccessible(page);
+  await line.getByRole('link').last().click();
+  const tab = page.getByRole('tab', { name: 'Events' });
+  await tab.waitFor();
+  expect(await tab.textContent()).toBe('Events 1');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
 
 it('questions of agents are read and answered in place, once, and their row changes without another overview', async () => {
   const { id } = await agentOn(await make('Report'));

@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { useSessionStorage } from '@mantine/hooks';
 import { Refusal } from '@workspace-graph/client';
-import { type Node, WORKING_TYPES } from '@workspace-graph/contracts';
+import { LIMITS, type Node, WORKING_TYPES } from '@workspace-graph/contracts';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Problem } from '../parts/problem';
@@ -71,6 +71,7 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
           {TABS.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {t(`node.tab.${name}`)}
+              <TabCount count={countOf(node, name)} />
             </Tabs.Tab>
           ))}
           {mayManage && <Tabs.Tab value="history">{t('history.tab')}</Tabs.Tab>}
@@ -106,6 +107,23 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
           </Tabs.Panel>
         )}
       </Tabs>
+    </>
+  );
+}
+
+/** What the node itself tells of a tab: how many, and whether there are more; null where it does not. */
+function countOf({ files, recent_events: events }: Node, tab: Tab): string | null {
+  if (tab === 'files') return files.complete ? String(files.items.length) : `${files.items.length}+`;
+  if (tab === 'events') return events.length < LIMITS.nodeEvents ? String(events.length) : `${events.length}+`;
+  return null;
+}
+
+function TabCount({ count }: { readonly count: string | null }) {
+  if (count === null || count === '0') return null;
+  return (
+    <>
+      {' '}
+      <span className="count num">{count}</span>
     </>
   );
 }

@@ -18,23 +18,25 @@ export function useMoments() {
 
   return {
     time: (at: Date) => time.format(at),
+    /** The time of day; nothing for what is of a whole day. */
+    timeOf: (at: string): string => (isWholeDay(at) ? '' : time.format(new Date(at))),
     /** In full, for a tooltip. */
-    whole: (at: string) => whole.format(new Date(at)),
+    whole: (at: string) => (isWholeDay(at) ? weekdayOfYear : whole).format(dateOf(at)),
     short: (at: string, now = new Date()): string => {
-      const date = new Date(at);
+      const date = dateOf(at);
       const ago = daysBetween(date, now);
-      if (ago <= 0) return time.format(date);
+      if (ago <= 0) return isWholeDay(at) ? t('time.today') : time.format(date);
       if (ago === 1) return t('time.yesterday');
       return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
     },
     /** The day, past or to come, with its year when it is another. */
     day: (at: string, now = new Date()): string => {
-      const date = new Date(at);
+      const date = dateOf(at);
       return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
     },
     /** Heading of a day, with its year when it is another; null for today. */
     dayHeading: (at: string, now = new Date()): string | null => {
-      const date = new Date(at);
+      const date = dateOf(at);
       const ago = daysBetween(date, now);
       if (ago <= 0) return null;
       if (ago === 1) return capital(t('time.yesterday'));
@@ -48,6 +50,17 @@ export function useMoments() {
       return minutes < 1_440 ? hours.format(Math.floor(minutes / 60)) : days.format(Math.floor(minutes / 1_440));
     },
   };
+}
+
+/** A date without a time is kept as its first moment in UTC. */
+function isWholeDay(at: string): boolean {
+  return at.endsWith('T00:00:00.000Z');
+}
+
+/** What is of a whole day is of the same day everywhere. */
+function dateOf(at: string): Date {
+  const date = new Date(at);
+  return isWholeDay(at) ? new Date(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()) : date;
 }
 
 function daysBetween(from: Date, to: Date): number {

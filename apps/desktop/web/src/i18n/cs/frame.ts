@@ -69,6 +69,10 @@ export const frame: Same<typeof english> = {
     stuck_move: 'Uvázl přesun v',
     stuck_delete: 'Uvázlo smazání v',
     joined: 'smí měnit relace {{session}}',
+    others_one: 'a {{count}} další',
+    others_few: 'a {{count}} další',
+    others_many: 'a {{count}} dalšího',
+    others_other: 'a {{count}} dalších',
     system: 'systém',
   },
   state: {
@@ -123,5 +127,5 @@ export const frame: Same<typeof english> = {
   toast: { label: 'Poslední změny', undo: 'Vrátit', dismiss: 'Zavřít' },
   picker: { nothing: 'Nic takového jména.' },
   connection: { lost: 'Spojení se ztratilo: co vidíte, může být staré. Navazuje se znovu.' },
-  time: { yesterday: 'včera', now: 'teď' },
+  time: { today: 'dnes', yesterday: 'včera', now: 'teď' },
 };

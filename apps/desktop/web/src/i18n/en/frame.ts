@@ -65,6 +65,8 @@ export const frame = {
     stuck_move: 'A move is stuck in',
     stuck_delete: 'A deletion is stuck in',
     joined: 'may be changed by {{session}}',
+    others_one: 'and {{count}} more',
+    others_other: 'and {{count}} more',
     system: 'system',
   },
   state: {
@@ -119,5 +121,5 @@ export const frame = {
   toast: { label: 'Last changes', undo: 'Undo', dismiss: 'Dismiss' },
   picker: { nothing: 'Nothing of that name.' },
   connection: { lost: 'The connection is lost: what you see may be old. It is being made again.' },
-  time: { yesterday: 'yesterday', now: 'now' },
+  time: { today: 'today', yesterday: 'yesterday', now: 'now' },
 } as const;

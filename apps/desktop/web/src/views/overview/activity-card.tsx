@@ -1,27 +1,27 @@
 import { PenLine } from 'lucide-react';
-import { Fragment } from 'react';
+import { Fragment, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EVENT_ICONS } from '../../parts/event-icons';
 import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
+import { type Activity, groupAlike } from './activity-groups';
 import { Card, Line } from './card';
 import type { OverviewData } from './overview-data';
-
-type Activity = OverviewData['recent_activity'][number];
 
 /** Events, and nodes that agents may change from then on, newest first, day by day. */
 export function ActivityCard({ activity }: { readonly activity: OverviewData['recent_activity'] }) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const headings = activity.map(({ at }) => moments.dayHeading(at));
+  const groups = groupAlike(activity);
+  const headings = groups.map(({ first }) => moments.dayHeading(first.at));
   return (
     <Card title={t('overview.activity')} place="o3" empty={t('overview.no_activity')}>
-      {activity.map((item, index) => {
+      {groups.map(({ first, others }, index) => {
         const heading = headings[index] ?? null;
         return (
-          <Fragment key={`${item.at} ${item.node.id} ${item.event?.id ?? item.session_write?.session.id}`}>
+          <Fragment key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}>
             {heading !== null && heading !== headings[index - 1] && <li className="sub">{heading}</li>}
-            <ActivityLine item={item} />
+            <ActivityLine item={first} others={others} />
           </Fragment>
         );
       })}
@@ -29,12 +29,20 @@ export function ActivityCard({ activity }: { readonly activity: OverviewData['re
   );
 }
 
-function ActivityLine({ item: { at, node, event, session_write } }: { readonly item: Activity }) {
+interface ActivityLineProps {
+  readonly item: Activity;
+  /** The same on other nodes. */
+  readonly others: readonly Activity[];
+}
+
+function ActivityLine({ item: { at, node, event, session_write }, others }: ActivityLineProps) {
   const { t } = useTranslation();
   const moments = useMoments();
+  const [isOpen, setOpen] = useState(false);
   const Icon = event ? EVENT_ICONS[event.kind] : PenLine;
   const who = event?.logged_by ?? session_write?.session.name ?? t('overview.system');
   const [line = ''] = event?.content.split('\n', 1) ?? [];
+  const time = moments.timeOf(at);
   return (
     <Line
       lead={<Icon className="i s14" aria-hidden="true" />}
@@ -48,12 +56,32 @@ function ActivityLine({ item: { at, node, event, session_write } }: { readonly i
       }
       end={
         <>
+          {others.length > 0 && (
+            <button type="button" className="btn sm ghost" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              {t('overview.others', { count: others.length })}
+            </button>
+          )}
           {event && <span className="cut who">{who}</span>}
-          <time className="when" dateTime={at} title={moments.whole(at)}>
-            {moments.time(new Date(at))}
-          </time>
+          {time && (
+            <time className="when" dateTime={at} title={moments.whole(at)}>
+              {time}
+            </time>
+          )}
         </>
       }
+      below={isOpen && <Nodes of={others} />}
     />
+  );
+}
+
+function Nodes({ of }: { readonly of: readonly Activity[] }) {
+  return (
+    <ul className="alike">
+      {of.map(({ node, event }) => (
+        <li key={event?.id ?? node.id}>
+          <NodeLink node={node} />
+        </li>
+      ))}
+    </ul>
   );
 }
