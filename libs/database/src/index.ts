@@ -31,6 +31,7 @@ export type { OutboxMessage } from './outbox/outbox-message.js';
 export { type OutboxLogger, OutboxPublisher, type OutboxPublisherOptions } from './outbox/outbox-publisher.js';
 export { type Cursor, cursorOf, FIRST_ID, LAST_ID, pageJson } from './page.js';
 export { databaseOptions, publishOutbox, watchDatabase } from './process-database.js';
+export { type DatabaseService, serveFromDatabase } from './serve-from-database.js';
 export { DatabaseScopes } from './session-scopes.js';
 export { type Statement, statement } from './statement.js';
 export { systemContext } from './system-context.js';

@@ -23,6 +23,7 @@ import {
   folderPath,
   joinPath,
   type ListOptions,
+  listTree,
   markTwins,
   type ReadOptions,
   type Remote,
@@ -86,12 +87,8 @@ export class FsRemote implements Remote {
     });
   }
 
-  async *list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
-    const entries = await this.entriesOf(folder, options);
-    if (!entries) throw new RemoteFailure('not_found', { path: folder });
-    for (let start = 0; start < entries.length; start += PAGE) yield entries.slice(start, start + PAGE);
-    if (!options.recursive) return;
-    for (const { kind, path } of entries) if (kind === 'folder') yield* this.below(path, options);
+  list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
+    return listTree(folder, options.recursive === true, (path) => this.entriesOf(path, options));
   }
 
   async read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
@@ -216,12 +213,6 @@ export class FsRemote implements Remote {
     const entry = await this.stat(at.path);
     if (entry?.kind !== 'file') throw new RemoteFailure('not_found', { path: at.path });
     if (entry.revision !== expected) throw changed(entry);
-  }
-
-  /** One that is gone since its folder was listed holds nothing. */
-  private async *below(folder: string, options: ListOptions): AsyncGenerator<readonly RemoteEntry[]> {
-    const isThere = (await this.stat(folder, options))?.kind === 'folder';
-    if (isThere) yield* this.list(folder, options);
   }
 
   /** Null where there is no such folder. */

@@ -11,10 +11,11 @@ export type {
   Trash,
 } from './abilities.js';
 export { EXPORT_FORMATS } from './abilities.js';
-export { abortable } from './abortable.js';
+export { abortable, type Unless, unlessAborted } from './abortable.js';
 export { ContentHashes } from './content-hashes.js';
 export type { RemoteDocument, RemoteEntry, RemoteFile, RemotePlace } from './entries.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
+export { listTree } from './list-tree.js';
 export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';
 export type { Remote, RemoteCapabilities, RemoteContent } from './remote.js';

@@ -6,6 +6,7 @@ import {
   folderOf,
   folderPath,
   type ListOptions,
+  listTree,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -15,6 +16,8 @@ import {
   type RemoteFile,
   remotePath,
   type TransferOptions,
+  type Unless,
+  unlessAborted,
   type WriteOptions,
 } from '../port/index.js';
 import { type SftpConfig, SftpConnection } from './sftp-connection.js';
@@ -22,14 +25,8 @@ import { failureOf, STATUS, statusOf } from './sftp-failure.js';
 import { SftpFiles } from './sftp-files.js';
 import { entryOf, fileOf, isDots, OURS, type Place, SftpTree } from './sftp-tree.js';
 
-const PAGE = 1_000;
 /** How long the end of a write waits for its draft to be removed, by a server that may be silent. */
 const DISCARD_MS = 5_000;
-
-interface RunOptions<T> extends CallOptions {
-  /** Releases what a call answers that was broken off before. */
-  readonly unused?: (value: T) => unknown;
-}
 
 /**
  * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
@@ -81,13 +78,8 @@ export class SftpRemote implements Remote {
     return this.on(path, options, async (at) => at.found && entryOf(at.path, at.found));
   }
 
-  async *list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
-    const path = folderPath(folder, this.capabilities.maxNameBytes);
-    const entries = await this.run(path, options, async () => this.tree.entriesOf(await this.tree.locate(path)));
-    if (!entries) throw new RemoteFailure('not_found', { path });
-    for (let start = 0; start < entries.length; start += PAGE) yield entries.slice(start, start + PAGE);
-    if (!options.recursive) return;
-    for (const entry of entries) if (entry.kind === 'folder') yield* this.below(entry.path, options);
+  list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
+    return listTree(folder, options.recursive === true, (path) => this.entriesOf(path, options));
   }
 
   async read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
@@ -174,11 +166,11 @@ export class SftpRemote implements Remote {
     return this.connection[Symbol.asyncDispose]();
   }
 
-  private on<T>(path: string, options: RunOptions<T>, work: (at: Place) => Promise<T>): Promise<T> {
+  private on<T>(path: string, options: Unless<T>, work: (at: Place) => Promise<T>): Promise<T> {
     return this.run(path, options, async () => work(await this.tree.locate(this.checked(path))));
   }
 
-  private run<T>(path: string, options: RunOptions<T>, work: () => Promise<T>): Promise<T> {
+  private run<T>(path: string, options: Unless<T>, work: () => Promise<T>): Promise<T> {
     return unlessAborted(options, () =>
       work().catch((error: unknown) => {
         throw failureOf(error, path);
@@ -199,10 +191,12 @@ export class SftpRemote implements Remote {
     return done;
   }
 
-  /** One that is gone since its folder was listed holds nothing. */
-  private async *below(folder: string, options: ListOptions): AsyncGenerator<readonly RemoteEntry[]> {
-    const isThere = (await this.stat(folder, options))?.kind === 'folder';
-    if (isThere) yield* this.list(folder, options);
+  /** Null where there is no such folder. */
+  private entriesOf(folder: string, options: ListOptions): Promise<RemoteEntry[] | null> {
+    return this.run(folder, options, async () => {
+      const path = folderPath(folder, this.capabilities.maxNameBytes);
+      return this.tree.entriesOf(await this.tree.locate(path));
+    });
   }
 
   private async content(at: Place, handle: Buffer, options: ReadOptions): Promise<RemoteContent> {
@@ -302,24 +296,6 @@ export class SftpRemote implements Remote {
   /** What a broken connection leaves has a name of ours, is never listed, and holds up no other write. */
   private async discard(draft: string): Promise<void> {
     await this.files.unlink(draft).catch(ignore);
-  }
-}
-
-/** Ends with the reason of the signal at once, also while the server is silent. */
-async function unlessAborted<T>({ signal, unused }: RunOptions<T>, work: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  const told = work();
-  try {
-    return await Promise.race([told, aborted.promise]);
-  } catch (error) {
-    // What comes after all is nobody's.
-    if (signal?.aborted) told.then(unused, ignore).catch(ignore);
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', abort);
   }
 }
 

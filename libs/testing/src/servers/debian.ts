@@ -45,7 +45,10 @@ async function fetchInto(server: DebianServer, folder: string): Promise<void> {
   const draft = mkdtempSync(`${folder}.`);
   try {
     await unpack(server, draft);
-    if (!existsSync(folder)) renameSync(draft, folder);
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another run was first.
+    if (!existsSync(folder)) throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

@@ -135,7 +135,7 @@ function launch(folder: string, command: readonly string[], user: ServerUser | u
     launch: (port) => startChild({ binary, args: [...args, '-o', `ListenAddress=127.0.0.1:${port}`], logFile, user }),
     probe: (port) => answersWith(port, 'SSH-2.0-'),
     stopSignal: 'SIGTERM',
-    readyWithinMs: 10_000,
+    readyWithinMs: 60_000,
     pauseMs: 20,
   });
 }

@@ -22,7 +22,6 @@ interface AddOptions extends ConfirmOptions {
   readonly set: readonly string[];
   readonly credentials?: string;
 }
-interface RemoveOptions extends ConfirmOptions {}
 
 /** `svc remote add|list|test|remove|route`: storages of the organisation that a central workspace keeps files on. */
 export function remoteCommands(program: Command): void {
@@ -79,7 +78,7 @@ function testCommand(remote: Command): void {
 }
 
 function removeCommand(remote: Command): void {
-  runs<RemoveOptions>(
+  runs<ConfirmOptions>(
     remote
       .command('remove')
       .description('forget a storage and its credentials; nothing on it is changed (needs manage)')

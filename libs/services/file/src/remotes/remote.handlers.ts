@@ -18,7 +18,7 @@ import {
 import { Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { inRoutingOrder } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { CredentialsUnreadable, gradeRemote, readRootMarker } from '@workspace-graph/remotes';
+import { CredentialsUnreadable, gradeRemote } from '@workspace-graph/remotes';
 import { authorOf } from '../shared/caller.js';
 import { removeUnused } from './credential-sweep.js';
 import { readSettings } from './read-settings.js';
@@ -35,6 +35,7 @@ import {
   SAVE_GRADE,
 } from './remote.statements.js';
 import { REMOTE_PARTS, type RemoteParts } from './remote-parts.js';
+import { readRoot } from './remote-root.js';
 import { replaceRules } from './routing-policy.js';
 import { RemoteSetup } from './set-up-remote.js';
 
@@ -69,6 +70,7 @@ export class RemoteHandlers {
     return runCommand(this.database, context, async (tx) => {
       const now = await tx.row<RemoteRow>(LOCK_REMOTE, [name]);
       if (!now) throw remoteNotFound(name);
+      if (now.version !== row.version) throw setUpMeanwhile(name);
       await tx.execute(SAVE_GRADE, [name, JSON.stringify(grade), authorOf(context.caller)]);
       tx.audit({
         action: testRemote.name,
@@ -124,7 +126,7 @@ export class RemoteHandlers {
     await using remote = await this.parts.open(
       readSettings({ type: row.type as RemoteType, config: row.config, credentials }),
     );
-    if ((await readRootMarker(remote)) !== row.root_marker)
+    if ((await readRoot(this.database, remote, row.name)) !== row.root_marker)
       throw remoteRefused(
         row.name,
         'wrong_root',
@@ -146,6 +148,12 @@ export class RemoteHandlers {
       throw error;
     }
   }
+}
+
+function setUpMeanwhile(name: string): ServiceError {
+  return new ServiceError('CONFLICT', `The remote ${name} was set up anew while it was tried: try it again.`, {
+    remote_name: name,
+  });
 }
 
 /** Locked. @throws ServiceError REMOTE_NOT_FOUND; IN_USE for one that rules or files name */

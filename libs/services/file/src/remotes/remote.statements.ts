@@ -10,11 +10,12 @@ export interface RemoteRow {
   readonly secret_id: string | null;
   readonly root_marker: string;
   readonly grade: Readonly<Record<string, unknown>>;
+  readonly version: number;
   /** Files that are recorded on it. */
   readonly files: number;
 }
 
-const COLUMNS = `m.id::text AS id, m.name, m.type, m.config, m.secret_id::text AS secret_id, m.root_marker::text AS root_marker, m.grade`;
+const COLUMNS = `m.id::text AS id, m.name, m.type, m.config, m.secret_id::text AS secret_id, m.root_marker::text AS root_marker, m.grade, m.version`;
 const FILES = '(SELECT count(*)::int FROM file.record r WHERE r.remote_name = m.name) AS files';
 
 /** All of them, by name. */

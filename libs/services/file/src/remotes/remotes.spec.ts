@@ -163,6 +163,9 @@ describe('setting up a remote', () => {
     const shared = { name: 'second', type: 'objstore', config: bucket('first'), credentials: secrets };
     expect((await refusal(setupRemote, shared, 'REMOTE_REFUSED')).details).toMatchObject({ reason: 'root_in_use' });
     storage('foreign').plant(ROOT_MARKER, Buffer.from(`{"workspace_graph_root":"${newId()}"}`));
+    storage('odd').plant(ROOT_MARKER, Buffer.from('of somebody else'));
+    const odd = { ...shared, config: bucket('odd') };
+    expect((await refusal(setupRemote, odd, 'REMOTE_REFUSED')).details).toMatchObject({ reason: 'foreign_root' });
     const foreign = { ...shared, config: bucket('foreign') };
     expect((await refusal(setupRemote, foreign, 'REMOTE_REFUSED')).details).toMatchObject({ reason: 'foreign_root' });
     expect(await sql(`SELECT FROM file.remote WHERE name = 'second'`)).toEqual([]);

@@ -44,8 +44,8 @@ export class RemoteSetup {
     settings: RemoteSettings,
     { remote, known }: { readonly remote: Remote; readonly known: RemoteRow | undefined },
   ): Promise<Output | RawJson> {
-    const root = await readRoot(this.database, remote, name);
-    const isKnown = root.marker !== null && (known === undefined || root.marker === known.root_marker);
+    const found = await readRoot(this.database, remote, name);
+    const isKnown = found !== null && (known === undefined || found === known.root_marker);
     const grade = await gradeRemote(remote);
     const told = (applied: boolean, files: number): Output => ({
       applied,
@@ -55,7 +55,7 @@ export class RemoteSetup {
     });
     // Files that are recorded there would be looked for in the new root.
     if (known && known.files > 0 && !isKnown && !confirmed) return told(false, known.files);
-    const marker = root.marker ?? (await markRoot(this.database, remote));
+    const marker = found ?? (await markRoot(this.database, remote));
     return this.withCredentials(settings, known, (secretId) =>
       runCommand(this.database, this.withoutCredentials(), async (tx) => {
         const previous = await tx.row<RemoteRow>(LOCK_REMOTE, [name]);
