@@ -9,7 +9,7 @@ const allowed = {
   bus: ['contracts'],
   platform: ['contracts', 'bus'],
   database: ['contracts', 'bus', 'platform'],
-  services: ['contracts', 'domain', 'bus', 'platform', 'database', 'remotes'],
+  services: ['contracts', 'domain', 'disk', 'bus', 'platform', 'database', 'remotes'],
   disk: ['contracts', 'domain'],
   remotes: ['contracts', 'domain', 'disk', 'platform'],
   device: ['contracts', 'domain', 'disk', 'bus', 'platform'],

@@ -260,7 +260,8 @@ describe.each(LOOKS)('the history of all that hangs on a node ($language)', ({ l
     const titles = () => list.locator('.kind').allTextContents();
     await list.getByText(words.created, { exact: true }).waitFor();
     expect(await titles()).toEqual(words.titles);
-    expect(asked).toHaveLength(1);
+    // The same question may come again when the news of a change arrives late.
+    expect(new Set(asked).size).toBe(1);
     await list.getByText(words.held, { exact: true }).first().waitFor();
     await list.getByText('Jana Trasová').first().waitFor();
     await expectAccessible(page);

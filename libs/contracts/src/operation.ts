@@ -82,6 +82,8 @@ export interface Operation<I extends ObjectSchema = ObjectSchema, O extends z.Zo
   readonly rest?: RestBinding;
   /** Without it, there is no tool. */
   readonly mcp?: McpBinding;
+  /** Of the device: the centre carries it out too, on the remote, for a caller who has no workstation. */
+  readonly atCentre?: boolean;
   /** Time the bus waits for the whole reply, in milliseconds. */
   readonly timeoutMs: number;
 }

@@ -60,6 +60,11 @@ export function operationsOf(owners: readonly Owner[]): Operation[] {
   return [...OPERATIONS.values()].filter(({ owner }) => owners.includes(owner));
 }
 
+/** Those that a central workspace carries out: of the device's, only what it can do on the remote. */
+export function centralOperationsOf(owners: readonly Owner[]): Operation[] {
+  return operationsOf(owners).filter(({ owner, atCentre }) => owner !== 'device' || atCentre === true);
+}
+
 function collect(modules: readonly Record<string, unknown>[]): Map<string, Operation> {
   const table = new Map<string, Operation>();
   for (const value of modules.flatMap((module) => Object.values(module))) {

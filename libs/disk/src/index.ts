@@ -12,6 +12,7 @@ export {
 } from './content.js';
 export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
 export { HeldFolder, READ_FLAGS, statOrNull } from './held-folder.js';
+export { EXCERPT_BYTES, excerptOf, inlineContent, tokensOfInline } from './inline-content.js';
 export { type KeptContent, keepAs } from './keep.js';
 export { folderGone, locate, type MirrorPath, occupantOf, twinIn } from './mirror-path.js';
 export {

@@ -7,11 +7,14 @@ import { command, query } from '../operation.js';
 import { FileName, FilePath, FileStatus, Section, Sha256, Subpath, TrackedFile } from './file.js';
 
 const tag = 'Files';
+/** Of what a central workspace does on the remote of a node. */
+const REMOTE = ['NO_REMOTE', 'REMOTE_REFUSED', 'REMOTE_UNAVAILABLE'] as const;
 const FileId = Id.describe('Id of the file.');
 
 export const listFiles = query({
   name: 'list_files',
   owner: 'device',
+  atCentre: true,
   tier: 'read',
   reach: { node_id: 'read' },
   doc: 'List tracked files, newest first: of one node, of the home node and its neighbours, or of everything you may see.',
@@ -35,6 +38,7 @@ export const listFiles = query({
 export const readFile = query({
   name: 'read_file',
   owner: 'device',
+  atCentre: true,
   tier: 'read',
   reach: { node_id: 'read' },
   doc: 'Read a file of a node. Returns text as it is, and other content as base64 after a line that says so. Content above max_tokens is returned as a path on disk with the beginning of the text; full returns all of it up to 1 MB, as_path only the path. Only read from that path: writing there changes the file of the node itself. A caller who may not see paths of this device always gets content up to 1 MB, and only the beginning of a larger file.',
@@ -61,7 +65,7 @@ export const readFile = query({
     content: z.string().nullable(),
     excerpt: z.string().optional().describe('The beginning of content that is too large to return.'),
   }),
-  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'NATIVE_FORMAT'],
+  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'NATIVE_FORMAT', ...REMOTE],
   mcp: { tool: 'svc_read_file', title: 'Read file', whole: true },
 });
 
@@ -70,6 +74,7 @@ const TextContent = z.string().max(LIMITS.inlineFileBytes, 'must have at most 1,
 export const createFile = command({
   name: 'create_file',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { node_id: 'write' },
   doc: 'Create a file in the folder of a node. An existing file is never overwritten: a taken name is refused.',
@@ -82,13 +87,14 @@ export const createFile = command({
     encoding: z.enum(['utf8', 'base64']).default('utf8').describe('Encoding of content.'),
   }),
   output: TrackedFile,
-  errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS'],
+  errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS', ...REMOTE],
   mcp: { tool: 'svc_create_file', title: 'Create file', additive: true },
 });
 
 export const writeFile = command({
   name: 'write_file',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { node_id: 'write' },
   doc: 'Replace the text of a file. Send the sha256 that you read; if the file has changed since, nothing is written.',
@@ -99,7 +105,7 @@ export const writeFile = command({
     expected_sha256: Sha256.describe('Content that the change is based on.'),
   }),
   output: TrackedFile,
-  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT', 'NOT_EDITABLE', 'NATIVE_FORMAT'],
+  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT', 'NOT_EDITABLE', 'NATIVE_FORMAT', ...REMOTE],
   mcp: { tool: 'svc_write_file', title: 'Replace the text of a file' },
 });
 
@@ -112,6 +118,7 @@ const repair = {
 export const moveFile = command({
   name: 'move_file',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { file_id: 'write', node_id: 'write', new_node_id: 'write' },
   idempotent: true,
@@ -134,7 +141,7 @@ export const moveFile = command({
     file: TrackedFile.nullable().describe('Null in a preview.'),
     ...repair,
   }),
-  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS', 'CONFLICT'],
+  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'DESTINATION_EXISTS', 'CONFLICT', ...REMOTE],
   timeoutMs: 60_000,
   rest: { method: 'POST', path: '/nodes/{node_id}/files/{file_id}/move', tag },
   mcp: { tool: 'svc_move_file', title: 'Move or rename file' },
@@ -184,6 +191,7 @@ export const renameFolder = command({
 export const deleteFile = command({
   name: 'delete_file',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { file_id: 'write', node_id: 'write' },
   idempotent: true,
@@ -202,7 +210,7 @@ export const deleteFile = command({
     trash_id: z.string().nullable().describe('Id in the trash, to restore the copy; null when no copy was removed.'),
     ...repair,
   }),
-  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT'],
+  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'NO_MIRROR', 'CONFLICT', ...REMOTE],
   timeoutMs: 60_000,
   rest: { method: 'DELETE', path: '/nodes/{node_id}/files/{file_id}', tag },
   mcp: { tool: 'svc_delete_file', title: 'Delete file' },
@@ -246,6 +254,7 @@ export type FileHit = z.infer<typeof FileHit>;
 export const searchFiles = query({
   name: 'search_files',
   owner: 'device',
+  atCentre: true,
   tier: 'read',
   reach: { node_id: 'free' },
   doc: 'Search the names and texts of tracked files by whole words; "quotes" search for a phrase. Ignores case and diacritics. Covers everything you may see.',

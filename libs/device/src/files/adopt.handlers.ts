@@ -11,10 +11,9 @@ import {
 } from '@workspace-graph/contracts';
 import type { SeenContent } from '@workspace-graph/disk';
 import { locate, seenOrRead } from '@workspace-graph/disk';
-import { parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
+import { isIgnoredName, parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isIgnoredName } from '../ignore/ignore-rules.js';
 import type { DeltaResult, FileDelta } from '../records/tracked-files.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { NodeFolders, sameFolder } from './node-folders.js';

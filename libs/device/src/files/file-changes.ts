@@ -20,13 +20,13 @@ import {
   removeFile,
   StagedFile,
 } from '@workspace-graph/disk';
-import { pathKey } from '@workspace-graph/domain';
+import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { FileDelta } from '../records/tracked-files.js';
 import type { MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
-import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
+import { NodeFolders, sameFolder } from './node-folders.js';
 
 /** A path of a node whose content is to be written. */
 export interface WriteTarget {

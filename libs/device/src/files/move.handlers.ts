@@ -7,16 +7,15 @@ import {
   type PlacedFile,
   type ReplyOf,
   ServiceError,
-  validationFailed,
 } from '@workspace-graph/contracts';
 import { locate, type MirrorPath, occupantOf, occupied, seenOrRead } from '@workspace-graph/disk';
-import { filePathParts, parseSubpath, pathKey } from '@workspace-graph/domain';
+import { pathKey, pathOfMovedFile } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FileMover, type PlannedMove, toldOf } from './file-mover.js';
 import { stateOf } from './file-states.js';
-import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
+import { NodeFolders, sameFolder } from './node-folders.js';
 
 /** Moving and renaming files. */
 @Controller()
@@ -34,7 +33,7 @@ export class MoveHandlers {
   ): Promise<ReplyOf<typeof moveFile>> {
     const asked = { nodeId: input.node_id, version: input.expected_version };
     const { file } = await this.folders.file(input.file_id, envelope, asked);
-    const to = { node_id: input.new_node_id ?? file.node_id, path: targetPath(file, input) };
+    const to = { node_id: input.new_node_id ?? file.node_id, path: pathOfMovedFile(file.path, input) };
     const toRow = await this.folders.writable(to.node_id, envelope);
     const fromRow = await this.folders.ready(file.node_id);
     const answer = { from: { node_id: file.node_id, path: file.path }, to, repair_needed: false, hint: null };
@@ -103,18 +102,4 @@ async function mustBeUnchanged({ fromRoot, file }: PlannedMove, record: FileReco
   throw new ServiceError('CONFLICT', 'expected_version: the file has been edited on this device since.', {
     current: record,
   });
-}
-
-function targetPath(file: FileRecord, input: ParsedInputOf<typeof moveFile>): string {
-  const now = filePathParts(file.path);
-  const given = { new_subpath: input.new_subpath ?? null, new_filename: input.new_filename ?? null };
-  for (const [path, text] of Object.entries(given)) {
-    const parsed = text === null ? null : parseSubpath(text, { portable: true });
-    if (parsed && 'problem' in parsed) throw validationFailed([{ path, message: parsed.problem }]);
-  }
-  if (given.new_filename?.includes('/'))
-    throw validationFailed([{ path: 'new_filename', message: 'must not contain a slash' }]);
-  const subpath = input.new_subpath === undefined ? now.subpath : input.new_subpath;
-  const segments = [input.new_section ?? now.section, subpath, input.new_filename ?? now.filename];
-  return checkedPath(segments.filter((segment) => segment !== null).join('/'), 'new_subpath').path;
 }

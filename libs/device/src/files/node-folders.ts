@@ -1,16 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Envelope,
-  findFiles,
-  type PlacedFile,
-  ServiceError,
-  type TrackedFile,
-  validationFailed,
-} from '@workspace-graph/contracts';
+import { type Envelope, findFiles, type PlacedFile, ServiceError, type TrackedFile } from '@workspace-graph/contracts';
 import { fileNotFound } from '@workspace-graph/disk';
-import { type FilePathParts, type PathRules, parseFilePath } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isIgnoredName } from '../ignore/ignore-rules.js';
 import { Mirrors } from '../mirrors/mirrors.js';
 import { Projections } from '../projections/projections.js';
 import { toTrackedFile } from '../reading/tracked-file.js';
@@ -94,17 +85,4 @@ export class NodeFolders {
 /** The folder of a node again, once the node is locked. @throws ServiceError NO_MIRROR when it was moved or removed */
 export function sameFolder({ store }: DeviceParts, row: MirrorRow): void {
   if (store.mirror(row.nodeId)?.path !== row.path) throw noMirror(row.nodeId);
-}
-
-/**
- * Path of a file that is to be made or changed.
- * @throws ServiceError VALIDATION_FAILED, naming `field`
- */
-export function checkedPath(text: string, field: string, rules: PathRules = {}): FilePathParts {
-  const parsed = parseFilePath(text, rules);
-  if ('problem' in parsed) throw validationFailed([{ path: field, message: parsed.problem }]);
-  const ignored = parsed.value.path.split('/').find(isIgnoredName);
-  if (ignored !== undefined)
-    throw validationFailed([{ path: field, message: `has the name ${ignored}, which is ignored everywhere` }]);
-  return parsed.value;
 }

@@ -1,10 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder, validationFailed } from '@workspace-graph/contracts';
+import { checkedPath } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type MoveOutcome, messageOf, toldOf } from './file-mover.js';
 import { FolderRename, type RenameStep } from './folder-rename.js';
-import { checkedPath, NodeFolders, sameFolder } from './node-folders.js';
+import { NodeFolders, sameFolder } from './node-folders.js';
 
 /** Renaming folders. */
 @Controller()

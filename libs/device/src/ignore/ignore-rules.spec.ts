@@ -1,4 +1,5 @@
-import { IgnoreRules, isIgnoredName } from './ignore-rules.js';
+import { isIgnoredName } from '@workspace-graph/domain';
+import { IgnoreRules } from './ignore-rules.js';
 
 describe('names that are ignored everywhere', () => {
   it.each([

@@ -1,15 +1,8 @@
+import { isIgnoredName } from '@workspace-graph/domain';
 import ignore, { type Ignore } from 'ignore';
 
 /** Name of the file in a mirror, or in a folder of it, whose rules are those of gitignore. */
 export const IGNORE_FILE = '.svcignore';
-
-const IGNORED_NAMES = new Set(['thumbs.db', 'desktop.ini']);
-const IGNORED_FORMS = /^\.|^~\$|\.(tmp|swp)$/i;
-
-/** Whether a name is ignored everywhere, as a file and as a folder; no rule brings it back. */
-export function isIgnoredName(name: string): boolean {
-  return IGNORED_FORMS.test(name) || IGNORED_NAMES.has(name.toLowerCase());
-}
 
 /**
  * The rules that hold in one folder: those of its own ignore file, then those of the folders above. As in Git, what

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { findFiles, type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { fileNotFound, locate, type MirrorPath } from '@workspace-graph/disk';
-import { type FilePathParts, parseFilePath } from '@workspace-graph/domain';
+import { type FilePathParts, isIgnoredName, parseFilePath } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { isIgnoredName } from '../ignore/ignore-rules.js';
 import { Mirrors } from '../mirrors/mirrors.js';
 import { type Asker } from '../records/file-service.js';
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Controller, Inject } from '@nestjs/common';
@@ -14,8 +13,16 @@ import {
   readFile,
   type TrackedFile,
 } from '@workspace-graph/contracts';
-import { fileNotFound, mimeTypeOf, openForReading, stampOf } from '@workspace-graph/disk';
-import { estimateTokens } from '@workspace-graph/domain';
+import {
+  EXCERPT_BYTES,
+  excerptOf,
+  fileNotFound,
+  inlineContent,
+  mimeTypeOf,
+  openForReading,
+  stampOf,
+  tokensOfInline,
+} from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type ProjectedPaths, Projections } from '../projections/projections.js';
@@ -25,11 +32,6 @@ import { type ReadableFile, ReadableFiles } from './readable-files.js';
 import { toTrackedFile } from './tracked-file.js';
 
 const READ_ATTEMPTS = 3;
-const BINARY = '[binary file, ';
-/** Base64 has no words: a token holds little of it. */
-const TOKENS_OF_BASE64 = 0.7;
-const EXCERPT_BYTES = 4_096;
-const EXCERPT_CHARACTERS = 2_000;
 
 /** Listing and reading files, for people and agents. */
 @Controller()
@@ -58,9 +60,9 @@ export class ReadingHandlers {
     const file = await this.files.find(node_id, path, envelope);
     const isTold = this.parts.localPaths.areShownTo(envelope);
     const inline = as_path && isTold ? null : await readInline(file);
-    if (inline && (full || !isTold || tokensOf(inline.content ?? '') <= max_tokens)) return inline;
+    if (inline && (full || !isTold || tokensOfInline(inline.content ?? '') <= max_tokens)) return inline;
     const described = await this.described(file, isTold ? await this.projectedPath(file, envelope) : null, signal);
-    return as_path && isTold ? described : { ...described, excerpt: await excerptOf(file) };
+    return as_path && isTold ? described : { ...described, excerpt: await beginningOf(file) };
   }
 
   /** The folder of the home node is the agent's own; what it sees of other nodes are projections. */
@@ -117,7 +119,7 @@ async function readInline({ at, parts: { path } }: ReadableFile): Promise<Output
       mime: mimeTypeOf(path),
       sha256: createHash('sha256').update(bytes).digest('hex'),
       path: null,
-      content: asText(bytes),
+      content: inlineContent(bytes),
     };
   }
   throw beingWritten(path);
@@ -135,22 +137,8 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer | 
   }
 }
 
-function asText(bytes: Buffer): string {
-  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');
-  return `${BINARY}${bytes.length} bytes, base64]\n${bytes.toString('base64')}`;
-}
-
-function tokensOf(content: string): number {
-  return content.startsWith(BINARY) ? Math.ceil(content.length * TOKENS_OF_BASE64) : estimateTokens(content);
-}
-
-/** The beginning of a text; of other content only that it is none. */
-async function excerptOf({ at }: ReadableFile): Promise<string> {
+async function beginningOf({ at }: ReadableFile): Promise<string> {
   await using handle = await openForReading(at);
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(EXCERPT_BYTES), 0, EXCERPT_BYTES, 0);
-  const bytes = buffer.subarray(0, bytesRead);
-  // A character that the cut goes through does not make the rest unreadable.
-  const text = new TextDecoder().decode(bytes, { stream: true });
-  const isText = !bytes.includes(0) && !text.includes('\uFFFD');
-  return isText ? text.slice(0, EXCERPT_CHARACTERS).toWellFormed() : `${BINARY}${(await handle.stat()).size} bytes]`;
+  return excerptOf(buffer.subarray(0, bytesRead), (await handle.stat()).size);
 }

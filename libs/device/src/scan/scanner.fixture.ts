@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathKey } from '@workspace-graph/domain';
-import { isIgnoredName } from '../ignore/ignore-rules.js';
+import { isIgnoredName, pathKey } from '@workspace-graph/domain';
 import type { DeviceFixture } from '../testing/device.fixture.js';
 import { Scanner } from './scanner.js';
 

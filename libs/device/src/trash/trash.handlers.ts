@@ -20,10 +20,10 @@ import {
   removeFile,
   seenOrRead,
 } from '@workspace-graph/disk';
-import { pathKey } from '@workspace-graph/domain';
+import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { checkedPath, NodeFolders, sameFolder } from '../files/node-folders.js';
+import { NodeFolders, sameFolder } from '../files/node-folders.js';
 import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from './aside-files.js';

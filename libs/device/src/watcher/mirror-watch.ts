@@ -1,6 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  isIgnoredName,
   isSection,
   MOST_PATHS,
   newWatch,
@@ -13,7 +14,7 @@ import {
   watchDueAt,
 } from '@workspace-graph/domain';
 import type { Logger } from '@workspace-graph/platform';
-import { IGNORE_FILE, isIgnoredName } from '../ignore/ignore-rules.js';
+import { IGNORE_FILE } from '../ignore/ignore-rules.js';
 import type { Mirrors } from '../mirrors/mirrors.js';
 import type { Scanner } from '../scan/scanner.js';
 import type { MirrorRow } from '../store/device-store.js';
