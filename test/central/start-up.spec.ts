@@ -1,4 +1,4 @@
-import { operationsOf } from '@workspace-graph/contracts';
+import { centralOperationsOf } from '@workspace-graph/contracts';
 import { SERVICES } from '@workspace-graph/platform';
 import { type Central, type CentralProcess, expectNoOrphans, startCentral } from '@workspace-graph/testing';
 import pg from 'pg';
@@ -73,7 +73,7 @@ describe('a central workspace that is started', () => {
 
   it('is open to nobody before its first administrator is made, whatever the route [identity.nothing-open-by-default, identity.every-route-authenticated]', async () => {
     const [url = ''] = central.urls;
-    const bound = operationsOf(SERVICES.gateway.calls).flatMap(({ rest }) => (rest ? [rest] : []));
+    const bound = centralOperationsOf(SERVICES.gateway.calls).flatMap(({ rest }) => (rest ? [rest] : []));
     const routes = [
       ...bound.map(({ method, path }) => [method, path.replace(/\{\w+\}/g, ANY_ID)] as const),
       ...([

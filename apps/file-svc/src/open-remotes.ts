@@ -13,5 +13,6 @@ export async function openRemotes({ config }: Pick<ProcessParts, 'config'>): Pro
       required(config, 'SVC_CREDENTIALS_KEY').reveal(),
     ),
     open: (settings) => openRemote(settings, { folders }),
+    bytes: { host: config.SVC_BYTES_HOST, port: config.SVC_BYTES_PORT },
   };
 }

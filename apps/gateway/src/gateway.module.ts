@@ -1,8 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { operationsOf } from '@workspace-graph/contracts';
+import { centralOperationsOf } from '@workspace-graph/contracts';
 import { SERVICES } from '@workspace-graph/platform';
-import { EdgeModule, type EdgeParts, McpModule, RestModule, WebModule, WsModule } from '@workspace-graph/surfaces';
+import {
+  EdgeModule,
+  type EdgeParts,
+  FilesModule,
+  McpModule,
+  RestModule,
+  TransferredContent,
+  WebModule,
+  WsModule,
+} from '@workspace-graph/surfaces';
 import { VERSION } from './version.js';
 
 /** The built page, which another app is. */
@@ -12,7 +21,7 @@ const PAGE = fileURLToPath(new URL('../../desktop/web/dist', import.meta.url));
 @Module({})
 export class GatewayModule {
   static forRoot(parts: EdgeParts): DynamicModule {
-    const operations = operationsOf(SERVICES.gateway.calls);
+    const operations = centralOperationsOf(SERVICES.gateway.calls);
     // The edge comes first: its gate must stand before the first route.
     return {
       module: GatewayModule,
@@ -20,6 +29,7 @@ export class GatewayModule {
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: VERSION, operations }),
         McpModule.forRoot({ settings: { version: VERSION }, operations, recordsSessions: true }),
+        FilesModule.forRoot({ content: { useValue: new TransferredContent(parts.bus) } }),
         WsModule.forRoot(),
         WebModule.forRoot({ folder: PAGE }),
       ],

@@ -11,6 +11,7 @@ export * from './files/records.js';
 export * from './files/remote-config.js';
 export * from './files/remotes.js';
 export * from './files/status.js';
+export * from './files/transfers.js';
 export * from './graph/access.js';
 export * from './graph/access-preview.js';
 export * from './graph/actors.js';

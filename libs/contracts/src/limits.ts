@@ -58,6 +58,8 @@ export const LIMITS = {
   inlineFileBytes: 1_048_576,
   /** Largest file that an upload takes. */
   uploadBytes: 8 * 1_024 ** 3,
+  /** For a transfer of bytes to begin, after which its ticket is worth nothing. */
+  ticketMs: 30_000,
   filesDefault: 500,
   filesMax: 2_000,
   fileHitsDefault: 20,

@@ -3,6 +3,7 @@ import * as mirrors from './files/mirrors.js';
 import * as records from './files/records.js';
 import * as remotes from './files/remotes.js';
 import * as status from './files/status.js';
+import * as transfers from './files/transfers.js';
 import * as access from './graph/access.js';
 import * as actors from './graph/actors.js';
 import * as audit from './graph/audit.js';
@@ -48,6 +49,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   status,
   remotes,
   records,
+  transfers,
   sessions,
   sessionDriving,
   sessionRuns,

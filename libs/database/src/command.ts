@@ -311,9 +311,10 @@ async function carryOut<R>(
 
 /**
  * Carries a change out; when it fails because this call was applied before, answers as then. The attempt looks at the
- * caller's access like any other call, so its refusal is what somebody who may not be told the kept reply is told.
+ * caller's access like any other call, so its refusal is what somebody who may not be told the kept reply is told. For
+ * changes that do more than their transaction: what is repeated may fail on what was done the first time.
  */
-async function appliedOnce<R>(
+export async function appliedOnce<R>(
   database: Database,
   context: CommandContext,
   attempt: () => Promise<R>,

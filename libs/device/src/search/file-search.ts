@@ -11,12 +11,11 @@ import {
   type searchFiles,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { filePathParts } from '@workspace-graph/domain';
+import { filePathParts, type Term, termsOf } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileIndexer } from './file-indexer.js';
 import type { FoundFile, IndexSearch } from './index/index-messages.js';
 import { IndexThread } from './index/index-thread.js';
-import { type Term, termsOf } from './search-query.js';
 
 /** Hits read from the index at once: few at first, then as many as can be asked about. */
 const FIRST_HITS = 200;

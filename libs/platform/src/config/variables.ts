@@ -147,6 +147,14 @@ export const VARIABLES = {
     doc: 'The folder below which remotes of the type fs may lie, such as mounted shares; without it there are none of this type.',
     usedBy: REMOTES,
   }),
+  SVC_BYTES_HOST: defaulted(text('a host name or address'), '127.0.0.1', {
+    doc: 'Address on which the bytes of files are sent and received, for gateways alone; with 0.0.0.0 they are told the host name of the machine.',
+    usedBy: REMOTES,
+  }),
+  SVC_BYTES_PORT: defaulted(integer(0, 65_535), '4013', {
+    doc: 'Port for the bytes of files; 0 picks a free one.',
+    usedBy: REMOTES,
+  }),
   SVC_HOST: defaulted(text('a host name or address'), '127.0.0.1', { doc: 'Address to listen on.', usedBy: EDGES }),
   SVC_PORT: defaulted(
     httpPort(),

@@ -3,12 +3,14 @@ import type { AsyncMicroserviceOptions, CustomTransportStrategy } from '@nestjs/
 import type { Bus, Serving } from '@workspace-graph/bus';
 import {
   type Caller,
+  centralOperationsOf,
   type Envelope,
   hasUnknownFields,
   NOBODY_ID,
   OPERATIONS,
   type Operation,
   type Owner,
+  operationsOf,
   RawJson,
   type Reached,
   reachedBy,
@@ -159,9 +161,10 @@ export class OperationRegistry implements CustomTransportStrategy {
   }
 
   private refuseUnwired(): void {
-    const missing = [...OPERATIONS.values()].filter(
-      (operation) => this.owners.includes(operation.owner) && !this.handlers.has(operation.name),
-    );
+    // Who carries out something that only a workstation can is one.
+    const isWorkstation = this.operations.some(({ owner, atCentre }) => owner === 'device' && !atCentre);
+    const operations = isWorkstation ? operationsOf(this.owners) : centralOperationsOf(this.owners);
+    const missing = operations.filter(({ name }) => !this.handlers.has(name));
     if (missing.length > 0)
       throw new Error(`Operations without a handler: ${missing.map((operation) => operation.name).join(', ')}`);
   }

@@ -26,7 +26,7 @@ export const SERVICES = {
   gateway: {
     parts: ['edge', 'bus'],
     serves: [],
-    calls: ['identity', 'graph', 'session', 'file'],
+    calls: ['identity', 'graph', 'session', 'file', 'device'],
     publishes: [],
     listens: [
       'graph.changed',
@@ -54,7 +54,7 @@ export const SERVICES = {
   },
   'file-svc': {
     parts: ['operations', 'bus', 'database', 'remotes'],
-    serves: ['file'],
+    serves: ['file', 'device'],
     calls: [],
     publishes: ['file.changed'],
     listens: [],

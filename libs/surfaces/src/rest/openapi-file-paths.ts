@@ -17,6 +17,8 @@ const nodePath = z.strictObject({ node_id: Id });
 const target = z.strictObject({ path: FilePath });
 const bytes = { '*/*': { schema: { type: 'string', format: 'binary' } } } as const;
 const headers = { ETag: { $ref: '#/components/headers/ETag' } };
+/** Of what a central workspace does on the remote of a node. */
+const REMOTE = ['NO_REMOTE', 'REMOTE_REFUSED', 'REMOTE_UNAVAILABLE'] as const;
 /** Fields come first, then the files. */
 const UploadForm = z.object({
   section: Section.optional().describe('Section of the files; default wip.'),
@@ -65,6 +67,7 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
           'FILE_NOT_FOUND',
           'ROUTE_NOT_FOUND',
           'NO_MIRROR',
+          ...REMOTE,
           'NATIVE_FORMAT',
           'UNSUPPORTED_MEDIA_TYPE',
           'RANGE_NOT_SATISFIABLE',
@@ -91,6 +94,7 @@ export const FILE_PATHS: ZodOpenApiPathsObject = {
           'FILE_NOT_FOUND',
           'ROUTE_NOT_FOUND',
           'NO_MIRROR',
+          ...REMOTE,
           'CONFLICT',
           'DESTINATION_EXISTS',
           'NOT_EDITABLE',

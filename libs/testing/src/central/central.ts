@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { portVariableOf, SERVICE_NAMES, SERVICES, type ServiceName } from '@workspace-graph/platform';
+import { hasPart, portVariableOf, SERVICE_NAMES, SERVICES, type ServiceName } from '@workspace-graph/platform';
 import { freePort } from '../ports.js';
 import type { TestServer } from '../servers/server.js';
 import { makeFolder, removeFolder } from '../temp.js';
@@ -360,7 +360,9 @@ class RunningCentral implements Central {
 
   private environmentOf(service: ComposeService, port: number): Record<string, string> {
     // Replicas share a host here, so each needs a port of its own.
-    return { ...this.localEnvironment(service), [portVariableOf(service.name as ServiceName)]: String(port) };
+    const name = service.name as ServiceName;
+    const bytes: Record<string, string> = hasPart(name, 'remotes') ? { SVC_BYTES_PORT: '0' } : {};
+    return { ...this.localEnvironment(service), [portVariableOf(name)]: String(port), ...bytes };
   }
 
   /** What the names inside the containers stand for on this machine. What they do not have there stays as it is. */

@@ -1,6 +1,5 @@
 import { LIMITS } from '@workspace-graph/contracts';
-import { snippetOf, wordsFound } from '@workspace-graph/domain';
-import { soughtWordsOf, type Term } from '../search-query.js';
+import { snippetOf, soughtWordsOf, type Term, wordsFound } from '@workspace-graph/domain';
 import { placeFinder } from './passage.js';
 
 /** What is looked at word by word, which takes its time: so much on both sides of where the terms stand. */

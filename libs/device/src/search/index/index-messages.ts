@@ -1,5 +1,4 @@
-import type { NotedFile } from '@workspace-graph/domain';
-import type { Term } from '../search-query.js';
+import { type NotedFile, type Term } from '@workspace-graph/domain';
 import type { ExtractionState } from '../text/extraction.js';
 
 /** What was read of a file. */

@@ -1,5 +1,4 @@
-import { fold } from '@workspace-graph/domain';
-import type { Term } from '../search-query.js';
+import { fold, type Term } from '@workspace-graph/domain';
 
 /** Terms that stand within so many characters are shown together. */
 const TOGETHER_LENGTH = 140;

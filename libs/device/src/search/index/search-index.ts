@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { fold, type NotedFile } from '@workspace-graph/domain';
+import { fold, type NotedFile, type Term, wordsOf } from '@workspace-graph/domain';
 import { atomically } from '../../store/atomically.js';
-import { type Term, wordsOf } from '../search-query.js';
 import { unpackText } from '../text/packed-text.js';
 import { snippetMaker } from './file-snippet.js';
 import type { FoundFile, IndexSearch, ReadFile } from './index-messages.js';

@@ -1,5 +1,8 @@
 import { Controller } from '@nestjs/common';
 import {
+  beginDownload,
+  beginUpload,
+  confirmContent,
   listRemotes,
   listRoutingRules,
   type OutputOf,
@@ -69,6 +72,21 @@ export class NoRemotesHandlers {
 
   @Handles(syncNode, ANY)
   sync(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(confirmContent, ANY)
+  confirm(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(beginDownload, ANY)
+  download(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(beginUpload, ANY)
+  upload(): Promise<never> {
     return refuse();
   }
 

@@ -1,6 +1,5 @@
 import { Controller } from '@nestjs/common';
 import {
-  type Caller,
   findFiles,
   findPlaces,
   listNodeRecords,
@@ -8,11 +7,12 @@ import {
   queryFiles,
   type RawJson,
 } from '@workspace-graph/contracts';
-import { Database, FIRST_ID, LAST_ID } from '@workspace-graph/database';
+import { Database, FIRST_ID } from '@workspace-graph/database';
 import { pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
-import { FILE_CURSOR, FIND_FILES, FIND_PLACES, type FileList, LIST_FILES, NODE_RECORDS } from './record.statements.js';
+import { pageOfFiles } from './query-files.js';
+import { FIND_FILES, FIND_PLACES, NODE_RECORDS } from './record.statements.js';
 
 /** Reading records of files. */
 @Controller()
@@ -52,22 +52,7 @@ export class RecordHandlers {
   }
 
   @Handles(queryFiles)
-  async queryFiles(input: ParsedInputOf<typeof queryFiles>, { caller }: OperationContext): Promise<RawJson> {
-    const [list, about] = placeOf(input, caller);
-    const page = await this.database.json(LIST_FILES[list][input.status ?? 'any'], [
-      ...seenBy(caller),
-      input.limit,
-      ...FILE_CURSOR.read(input.cursor, ['infinity', LAST_ID]),
-      ...(about === undefined ? [] : [about]),
-    ]);
-    if (page) return page;
-    if (input.node_id === undefined) throw new Error('A list returns one row');
-    throw nodeNotFound(input.node_id);
+  queryFiles(input: ParsedInputOf<typeof queryFiles>, { caller }: OperationContext): Promise<RawJson> {
+    return pageOfFiles(this.database, input, caller);
   }
-}
-
-/** What a list is of: of a node, of what a session holds, or of everything. */
-function placeOf({ node_id }: ParsedInputOf<typeof queryFiles>, { session_id }: Caller): [FileList, string?] {
-  if (node_id !== undefined) return ['node', node_id];
-  return session_id ? ['session', session_id] : ['all'];
 }

@@ -18,6 +18,17 @@ export async function onRemote<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
+/** Does something with one object of a remote, which the caller knows by its path within the node. */
+export async function onObject<T>(name: string, path: string, work: () => Promise<T>): Promise<T> {
+  return onRemote(name, () =>
+    work().catch((error: unknown) => {
+      // Where the folder of the node lies may tell of an organization that is hidden from the caller.
+      if (!(error instanceof RemoteFailure) || error.facts.path === '') throw error;
+      throw new RemoteFailure(error.reason, { ...error.facts, path }, { cause: error });
+    }),
+  );
+}
+
 export function remoteRefused(name: string, reason: Reason, message: string, cause?: unknown): ServiceError {
   return new ServiceError('REMOTE_REFUSED', message, { remote_name: name, reason }, { cause });
 }

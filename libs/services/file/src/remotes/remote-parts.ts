@@ -6,6 +6,8 @@ export interface RemoteParts {
   readonly credentials: CredentialStore;
   /** Opens a storage. @throws RemoteFailure when it is not reached, or refuses the credentials */
   readonly open: (settings: RemoteSettings) => Promise<Remote>;
+  /** Where it listens for the bytes of files, for gateways alone. */
+  readonly bytes: { readonly host: string; readonly port: number };
 }
 
 export const REMOTE_PARTS = Symbol('REMOTE_PARTS');

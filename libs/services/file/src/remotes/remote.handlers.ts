@@ -21,8 +21,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { CredentialsUnreadable, gradeRemote } from '@workspace-graph/remotes';
 import { authorOf } from '../shared/caller.js';
 import { removeUnused } from './credential-sweep.js';
-import { readSettings } from './read-settings.js';
-import { onRemote, remoteNotFound, remoteRefused } from './refusals.js';
+import { onRemote, remoteNotFound } from './refusals.js';
 import {
   DELETE_REMOTE,
   FIND_REMOTE,
@@ -35,7 +34,7 @@ import {
   SAVE_GRADE,
 } from './remote.statements.js';
 import { REMOTE_PARTS, type RemoteParts } from './remote-parts.js';
-import { readRoot } from './remote-root.js';
+import { openKnown } from './remote-pool.js';
 import { replaceRules } from './routing-policy.js';
 import { RemoteSetup } from './set-up-remote.js';
 
@@ -121,17 +120,7 @@ export class RemoteHandlers {
   }
 
   private async tried(row: RemoteRow): Promise<RemoteGrade> {
-    const credentials = row.secret_id === null ? {} : await this.parts.credentials.read(row.secret_id);
-    if (credentials === null) throw new CredentialsUnreadable(`The token store has no credentials of ${row.name}.`);
-    await using remote = await this.parts.open(
-      readSettings({ type: row.type as RemoteType, config: row.config, credentials }),
-    );
-    if ((await readRoot(this.database, remote, row.name)) !== row.root_marker)
-      throw remoteRefused(
-        row.name,
-        'wrong_root',
-        `The root of the storage has not the mark of the remote ${row.name}: it is another folder, or was emptied. Nothing was changed there.`,
-      );
+    await using remote = await openKnown(row, this.parts);
     return await gradeRemote(remote);
   }
 

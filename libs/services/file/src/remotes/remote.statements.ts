@@ -2,15 +2,19 @@ import { statement } from '@workspace-graph/database';
 
 /** Remotes and the rules that route to them. Neither names a node, so nothing of them is hidden from anybody who may ask. */
 
-export interface RemoteRow {
-  readonly id: string;
+/** What a remote is opened with. */
+export interface RemoteSettingsRow {
   readonly name: string;
   readonly type: string;
   readonly config: Readonly<Record<string, unknown>>;
   readonly secret_id: string | null;
   readonly root_marker: string;
-  readonly grade: Readonly<Record<string, unknown>>;
   readonly version: number;
+}
+
+export interface RemoteRow extends RemoteSettingsRow {
+  readonly id: string;
+  readonly grade: Readonly<Record<string, unknown>>;
   /** Files that are recorded on it. */
   readonly files: number;
 }
@@ -22,6 +26,12 @@ const FILES = '(SELECT count(*)::int FROM file.record r WHERE r.remote_name = m.
 export const LIST_REMOTES = statement(
   'file.remotes',
   `SELECT ${COLUMNS}, 0 AS files FROM file.remote m ORDER BY m.name`,
+);
+
+/** $1 name. */
+export const REMOTE_SETTINGS_ROW = statement(
+  'file.remote_settings',
+  `SELECT m.name, m.type, m.config, m.secret_id::text AS secret_id, m.root_marker::text AS root_marker, m.version FROM file.remote m WHERE m.name = $1::text`,
 );
 
 /** $1 name. */

@@ -52,7 +52,10 @@ beforeAll(async () => {
     opened = settings;
     return storage(settings.type === 'objstore' ? settings.config.bucket : 'other');
   };
-  harness = await startServices([FileModule, RemotesModule.forRoot({ credentials, open })]);
+  harness = await startServices([
+    FileModule,
+    RemotesModule.forRoot({ credentials, open, bytes: { host: '127.0.0.1', port: 0 } }),
+  ]);
   admin = await harness.user('Ada', 'manage');
 });
 afterAll(async () => {

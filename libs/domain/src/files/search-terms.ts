@@ -1,4 +1,5 @@
-import { fold, type SoughtWord } from '@workspace-graph/domain';
+import { fold } from '../graph/fold.js';
+import type { SoughtWord } from '../graph/snippet.js';
 
 /** Words that stand together in this order; one word, or a phrase. Folded. */
 export type Term = readonly string[];

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { soughtWordsOf, termsOf } from './search-query.js';
+import { soughtWordsOf, termsOf } from './search-terms.js';
 
 const queryOf = (text: string): string[] => termsOf(text).map((term) => term.join(' '));
 

@@ -1,0 +1,26 @@
+import type { CommandContext } from '@workspace-graph/database';
+
+/** A content that is to be sent, exactly this one. */
+export interface Download {
+  readonly kind: 'download';
+  readonly remote: string;
+  /** On the remote. */
+  readonly object: string;
+  /** Within the node. */
+  readonly path: string;
+  readonly revision: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** A content that is to be received, on behalf of whoever asked. */
+export interface Upload {
+  readonly kind: 'upload';
+  readonly nodeId: string;
+  readonly path: string;
+  readonly ifMatch: string | null;
+  readonly text: boolean;
+  readonly context: CommandContext;
+}
+
+export type Transfer = Download | Upload;

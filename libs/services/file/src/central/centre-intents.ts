@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '@workspace-graph/contracts';
+import { Database, type Transaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
+import { authorOf } from '../shared/caller.js';
+import type { RemoteObject } from './object-locks.js';
+import { type CentreIntent, DROP_INTENT, FAIL_INTENT, type FoundFile, NOTE_INTENT } from './remote-file.statements.js';
+
+/** Where the content of a file is to go. */
+export interface MoveGoal {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly object: RemoteObject;
+}
+
+/** What the centre is about to do to objects, so that what breaks off is finished or taken back. */
+@Injectable()
+export class CentreIntents {
+  constructor(private readonly database: Database) {}
+
+  async note(
+    found: FoundFile,
+    from: RemoteObject,
+    caller: Caller,
+    goal: MoveGoal | null = null,
+  ): Promise<CentreIntent> {
+    const { id: file_id, node_id, path: from_path, sha256 } = found.file;
+    const intent: CentreIntent = {
+      id: newId(),
+      file_id,
+      node_id,
+      kind: goal ? 'move' : 'delete',
+      from_path,
+      to_node_id: goal?.nodeId ?? null,
+      to_path: goal?.path ?? null,
+      sha256,
+      from_remote: from.remote,
+      from_object: from.path,
+      to_remote: goal?.object.remote ?? null,
+      to_object: goal?.object.path ?? null,
+    };
+    await this.database.rows(NOTE_INTENT, [JSON.stringify(intent), authorOf(caller)]);
+    return intent;
+  }
+
+  /** It is done, or nothing of it. */
+  async drop({ id }: CentreIntent, tx?: Transaction): Promise<void> {
+    if (tx) await tx.execute(DROP_INTENT, [id]);
+    else await this.database.rows(DROP_INTENT, [id]);
+  }
+
+  /** It is neither, and will be tried again. */
+  async fail({ id }: CentreIntent, error: unknown): Promise<void> {
+    await this.database.rows(FAIL_INTENT, [id, messageOf(error)]);
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 2_000);
+}
+
+/** What somebody is told whose change was neither finished nor taken back. */
+export function stuckHint(what: string, error: unknown): string {
+  return `${messageOf(error)} ${what} is recorded and will be finished within a minute, or when the remote can be reached again.`;
+}

@@ -1,0 +1,129 @@
+import type { FileRecord, NodePlace } from '@workspace-graph/contracts';
+import { levelOf, statement, VISIBLE } from '@workspace-graph/database';
+import { fileJson, placedJson, placeJson } from '../shared/projections.js';
+
+/** A node that the caller sees and that the caller's session holds, as a place for files on remotes. */
+export interface FileNode {
+  /** As the caller may be told of it. */
+  readonly place: NodePlace;
+  /** Its folder on a remote, whoever sees the organization. */
+  readonly folder: string;
+  /** sync_key of its organization, for an organization its own. */
+  readonly organization_key: string | null;
+  /** Whether the caller may write on it, and the session too. */
+  readonly is_writable: boolean;
+}
+
+/** A record, and where its content lies. */
+export interface FoundFile extends FileNode {
+  readonly file: FileRecord;
+  /** Null for a content that is on no remote. */
+  readonly remote_path: string | null;
+  /** What was seen of it last. */
+  readonly remote_revision: string | null;
+}
+
+/** Of a visible node `n`, and a session in the parameter `session`. */
+const nodeColumns = (session: string): string => `
+    ${placeJson('n')} AS place, file.node_folder(n.type, n.sync_key, k.key) AS folder, k.key AS organization_key,
+    ${levelOf('n')} = 2 AND session.holds_to_write(${session}::uuid, ARRAY[n.id]) AS is_writable`;
+const ORGANIZATION_KEY = `LATERAL (
+    SELECT CASE WHEN n.type = 'organization' THEN n.sync_key
+      ELSE (SELECT o.sync_key FROM graph.node_place o WHERE o.id = n.organization_id) END AS key
+  ) k`;
+const RECORD_COLUMNS = `${fileJson('r')} AS file, r.remote_path, r.remote_revision`;
+
+/** $1 user, $2 sees all, $3 node, $4 session or null. */
+export const FIND_FILE_NODE = statement(
+  'file.file_node',
+  `
+  SELECT ${nodeColumns('$4')}
+  FROM ${VISIBLE} n, ${ORGANIZATION_KEY}
+  WHERE n.id = $3::uuid AND session.holds($4::uuid, n.id)`,
+);
+
+/** $1 user, $2 sees all, $3 node, $4 session or null, $5 key of the path. */
+export const FILE_AT = statement(
+  'file.remote_file_at',
+  `
+  SELECT ${RECORD_COLUMNS}, ${nodeColumns('$4')}
+  FROM file.record r JOIN ${VISIBLE} n ON n.id = r.node_id, ${ORGANIZATION_KEY}
+  WHERE r.node_id = $3::uuid AND r.path_digest = md5($5::text)::uuid AND r.path_key = $5::text AND session.holds($4::uuid, n.id)`,
+);
+
+/** $1 user, $2 sees all, $3 file, $4 session or null. */
+export const FILE_BY_ID = statement(
+  'file.remote_file',
+  `
+  SELECT ${RECORD_COLUMNS}, ${nodeColumns('$4')}
+  FROM file.record r JOIN ${VISIBLE} n ON n.id = r.node_id, ${ORGANIZATION_KEY}
+  WHERE r.id = $3::uuid AND session.holds($4::uuid, n.id)`,
+);
+
+/** The content of a file lies there now. $1 file, $2 remote, $3 path, $4 revision, $5 hash; none of them: on no remote. */
+export const SET_REMOTE = statement(
+  'file.set_remote',
+  `
+  UPDATE file.record SET remote_name = $2::text, remote_path = $3::text, remote_revision = $4::text,
+    current_remote_hash = 'sha256:' || $5::text, last_pushed_at = now()
+  WHERE id = $1::uuid`,
+);
+
+/** A file as a listing answers it. $1 user, $2 sees all, $3 file. */
+export const PLACED_FILE = statement(
+  'file.placed',
+  `SELECT ${placedJson('r', 'n')} AS placed FROM file.record r JOIN graph.node_place n ON n.id = r.node_id WHERE r.id = $3::uuid`,
+);
+
+/** What is to happen to a file and its objects, noted before the first step. */
+export interface CentreIntent {
+  readonly id: string;
+  readonly file_id: string;
+  readonly node_id: string;
+  readonly kind: 'move' | 'delete';
+  readonly from_path: string;
+  readonly to_node_id: string | null;
+  readonly to_path: string | null;
+  readonly sha256: string | null;
+  readonly from_remote: string;
+  readonly from_object: string;
+  readonly to_remote: string | null;
+  readonly to_object: string | null;
+}
+
+/** $1 the intent, $2 author. */
+export const NOTE_INTENT = statement(
+  'file.note_centre_intent',
+  `
+  INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_node_id, to_path, sha256, from_remote, from_object, to_remote, to_object, created_by)
+  SELECT d.id, d.file_id, d.node_id, d.kind, d.from_path, d.to_node_id, d.to_path, d.sha256, d.from_remote, d.from_object, d.to_remote, d.to_object, $2::uuid
+  FROM jsonb_to_record($1::jsonb) AS d(id uuid, file_id uuid, node_id uuid, kind text, from_path text, to_node_id uuid, to_path text, sha256 text,
+    from_remote text, from_object text, to_remote text, to_object text)`,
+);
+
+/** $1 id. */
+export const DROP_INTENT = statement('file.drop_centre_intent', 'DELETE FROM file.pending_op WHERE id = $1::uuid');
+
+/** $1 id, $2 what failed. */
+export const FAIL_INTENT = statement(
+  'file.fail_centre_intent',
+  'UPDATE file.pending_op SET last_error = $2::text, attempts = attempts + 1 WHERE id = $1::uuid',
+);
+
+const INTENT_COLUMNS = `p.id::text AS id, p.file_id::text AS file_id, p.node_id::text AS node_id, p.kind, p.from_path, p.to_node_id::text AS to_node_id,
+    p.to_path, p.sha256, p.from_remote, p.from_object, p.to_remote, p.to_object`;
+
+/** Intents of the centre, the oldest first. $1 the id to go on after, or null, $2 how many. */
+export const CENTRE_INTENTS = statement(
+  'file.centre_intents',
+  `
+  SELECT ${INTENT_COLUMNS} FROM file.pending_op p
+  WHERE p.device_id IS NULL AND p.from_object IS NOT NULL AND ($1::uuid IS NULL OR p.id > $1::uuid)
+  ORDER BY p.id LIMIT $2::int`,
+);
+
+/** $1 id. */
+export const CENTRE_INTENT = statement(
+  'file.centre_intent',
+  `SELECT ${INTENT_COLUMNS} FROM file.pending_op p WHERE p.id = $1::uuid`,
+);

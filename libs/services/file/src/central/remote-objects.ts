@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { onObject } from '../remotes/refusals.js';
+import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
+import { LiveContents } from './live-contents.js';
+import { ObjectLocks, type RemoteObject } from './object-locks.js';
+
+/** What is done with objects of remotes, and how the caller is told that it failed. */
+@Injectable()
+export class RemoteObjects {
+  constructor(
+    private readonly locks: ObjectLocks,
+    private readonly pool: RemotePool,
+    /** What lies on the remotes at present. */
+    readonly contents: LiveContents,
+  ) {}
+
+  /** Looks at an object, `path` being what the caller calls it. @throws ServiceError; what the work throws */
+  look<T>({ remote }: RemoteObject, path: string, work: (held: HeldRemote) => Promise<T>): Promise<T> {
+    return onObject(remote, path, () => this.pool.use(remote, work));
+  }
+
+  /**
+   * Changes an object, and those beside it, that nobody else changes meanwhile. The root of its remote is still the one.
+   * @throws ServiceError; what the work throws
+   */
+  change<T>(
+    [object, ...others]: readonly [RemoteObject, ...RemoteObject[]],
+    { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+    work: (held: HeldRemote, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.locks.run([object, ...others], signal, (locked) =>
+      this.look(object, path, async (held) => {
+        await held.confirmRoot();
+        return await work(held, locked);
+      }),
+    );
+  }
+
+  /** Works with another remote in the same change. @throws ServiceError REMOTE_REFUSED for a root that is not the one */
+  async beside<T>(remote: string, work: (held: HeldRemote) => Promise<T>): Promise<T> {
+    return this.pool.use(remote, async (held) => {
+      await held.confirmRoot();
+      return await work(held);
+    });
+  }
+}
