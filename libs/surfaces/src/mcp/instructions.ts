@@ -1,4 +1,4 @@
-import { hasFiles, type ToolTable } from './tool-table.js';
+import { hasFolders, type ToolTable } from './tool-table.js';
 
 const STEPS = [
   'Begin with svc_get_context. Without node_id it reads the home node of your session; if there is none, find a node with svc_search and call svc_session_init.',
@@ -14,13 +14,18 @@ const STEPS = [
 ];
 
 /** Where there are folders of nodes. */
-const FILE_STEPS = [
+const FOLDER_STEPS = [
   'Files of a node are in its folder on this device (local_path; svc_mirror creates it): work in progress in wip, results in outputs, reference in resources. Files saved there are tracked. Before you end a session in which you changed files, call svc_status.',
+];
+
+/** Where files are on the remotes of the organisation alone. */
+const FILE_STEPS = [
+  'Files of a node are in the storage of the organisation: svc_list_files, svc_read_file, svc_create_file, svc_write_file. Work in progress belongs in wip, results in outputs, reference in resources.',
 ];
 
 /** What a client is told when it connects. Kept under 2 KB: every agent carries it in its context. */
 export function instructionsFor(table: ToolTable): string {
-  const steps = [...STEPS, ...(hasFiles(table) ? FILE_STEPS : [])];
+  const steps = [...STEPS, ...(hasFolders(table) ? FOLDER_STEPS : FILE_STEPS)];
   return `Workspace Graph is the map that people and agents of an organisation share: organizations, projects, processes, areas and principles are nodes, joined by edges, with responsibilities, data sources, tools and a timeline.
 
 How to work with it

@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation, operationsOf, query } from '@workspace-graph/contracts';
+import { centralOperationsOf, OPERATIONS, type Operation, query } from '@workspace-graph/contracts';
 import { SERVICES } from '@workspace-graph/platform';
 import { z } from 'zod';
 import { buildGuides } from './guides/guides.js';
@@ -106,13 +106,17 @@ describe('the guides [mcp.resources.model]', () => {
     for (const name of named) expect(table.find(name)?.tool.name).toBe(name);
   });
 
-  it('and the instructions tell of folders and files only where there are tools for them', () => {
-    const central = new ToolTable(operationsOf(SERVICES.gateway.calls));
+  it('and the instructions tell of folders only where there are folders, and of files everywhere', () => {
+    const central = new ToolTable(centralOperationsOf(SERVICES.gateway.calls));
     const told = [instructionsFor(central), ...buildGuides(central).map((guide) => guide.text)].join('\n');
-    for (const name of ['svc_status', 'svc_sync_health', 'svc_read_file']) {
+    for (const name of ['svc_status', 'svc_sync_health', 'svc_mirror', 'svc_restore_trash', 'svc_rename_folder']) {
       expect(told).not.toContain(name);
       expect(text).toContain(name);
     }
+    for (const name of told.match(/svc_[a-z_]+/g) ?? [])
+      expect([name, central.find(name)?.tool.name]).toEqual([name, name]);
+    for (const name of ['svc_read_file', 'svc_list_files', 'svc_write_file']) expect(told).toContain(name);
+    expect(Buffer.byteLength(instructionsFor(central))).toBeLessThan(2_048);
   });
 
   it('read as Markdown tables with as many cells in each row', () => {

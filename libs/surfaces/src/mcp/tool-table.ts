@@ -92,7 +92,7 @@ function scopeOf(tier: Tier | undefined, name: string): Scope {
   return scope;
 }
 
-/** Whether there are tools for the folders of nodes; a central workspace has none, its devices do. */
-export function hasFiles(table: ToolTable): boolean {
+/** Whether nodes have folders; in a central workspace their files are on its remotes, and on its devices in folders. */
+export function hasFolders(table: ToolTable): boolean {
   return table.find('svc_status') !== undefined;
 }

@@ -58,7 +58,7 @@ const below = async (nodeId: string): Promise<Record<string, string>> => {
 };
 
 describe('a file of whoever has no workstation', () => {
-  it('is made, listed, read, found, replaced, moved and deleted on the remote [files.central.on-the-remote]', async () => {
+  it('is made, listed, read, found, replaced, moved and deleted on the remote [files.central.on-the-remote, files.create.central-uploads-first]', async () => {
     const node = await centre.project();
     const made = await create(node, 'Plán prací.md', 'jedna\n');
     expect(made).toMatchObject({
@@ -123,7 +123,7 @@ describe('a file of whoever has no workstation', () => {
     await centre.sql(`UPDATE file.routing_rule SET node_type = NULL WHERE remote_name = 'main'`);
   });
 
-  it('is never overwritten unseen: what lies there is told, whoever put it there [files.central.no-blind-overwrite]', async () => {
+  it('is never overwritten unseen: what lies there is told, whoever put it there [files.central.no-blind-overwrite, remotes.destination-checked]', async () => {
     const node = await centre.project();
     const folder = await centre.folder(node);
     centre.main.plant(`${folder}/wip/there.txt`, Buffer.from('of somebody else'));
@@ -264,7 +264,7 @@ describe('what breaks off between the remote and the record', () => {
   });
 
   it.each(['remove', 'move'] as const)(
-    'a %s of which nothing was heard is told as to be repaired, and is finished [files.central.repair]',
+    'a %s of which nothing was heard is told as to be repaired, and is finished [files.central.repair, sync.pending-ops.intent]',
     async (what) => {
       const node = await centre.project();
       const made = await create(node, 'a.txt', 'content');
@@ -314,7 +314,7 @@ describe('what breaks off between the remote and the record', () => {
     },
   );
 
-  it('a move to another remote leaves one copy, whichever step is lost', async () => {
+  it('a move to another remote leaves one copy, whichever step is lost [files.move.two-remotes]', async () => {
     const [acme, north] = [await centre.project(), await centre.project({ organization: 'north' })];
     const made = await create(acme, 'a.txt', 'content');
     const across = { file_id: made.id, new_node_id: north };

@@ -1,5 +1,5 @@
 import { COMMON_ERRORS, ERRORS, type ErrorCode, LIMITS, SCOPES } from '@workspace-graph/contracts';
-import { hasFiles, type ToolTable } from '../tool-table.js';
+import { hasFolders, type ToolTable } from '../tool-table.js';
 import { codes, page, table } from './markdown.js';
 
 /** Explains access, confirmation, versions, limits and errors. */
@@ -14,7 +14,7 @@ export function rulesGuide(tools: ToolTable): string {
     'A change that widens access or cannot be undone returns `applied: false` with a preview of who gains and who loses access. Until you repeat the call with `confirmed: true`, nothing changes.',
     '## Versions',
     'Nodes, events and actors have a `version`. Send it as `expected_version` with a change: if the record has changed since, the call fails with CONFLICT and the current record in `details.current`, and changes nothing. Calls that are marked idempotent can be repeated safely.',
-    ...(hasFiles(tools) ? filesPart() : []),
+    ...filesPart(tools),
     '## Limits',
     table(['limit', 'maximum'], limits()),
     '## Errors',
@@ -23,11 +23,13 @@ export function rulesGuide(tools: ToolTable): string {
   );
 }
 
-function filesPart(): string[] {
+function filesPart(tools: ToolTable): string[] {
   return [
     '## Files',
     'A path within a node is section, folders and name, such as `wip/notes/plan.md`. Names that differ only by case or Unicode form count as the same name, and the second one is refused. Names that begin with a dot, temporary files and files that match a `.svcignore` are ignored. No file is overwritten unseen: a new file never replaces another, and a replacement sends the `sha256` that it is based on.',
-    'A local workspace has no remote storage: tools that need one fail with LOCAL_MODE_NO_REMOTE, and files are `clean`, `deleted_local` or `new_local`.',
+    hasFolders(tools)
+      ? 'A local workspace has no remote storage: tools that need one fail with LOCAL_MODE_NO_REMOTE, and files are `clean`, `deleted_local` or `new_local`.'
+      : 'Other people and programs change the storage too. What you send is compared with what lies there now: CONFLICT tells its `sha256` in `details.current`. NO_REMOTE means that no rule gives the node a storage; REMOTE_UNAVAILABLE, that it does not answer at present. `repair_needed` in an answer means that the storage and the record are brought together later, by themselves.',
   ];
 }
 
