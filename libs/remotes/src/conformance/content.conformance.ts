@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import { keptBytes } from '@workspace-graph/testing';
 import { ContentHashes } from '../port/index.js';
 import { bytesOf, failureOf, type Stage } from './stage.js';
 
 const BLOCK = Buffer.alloc(65_536, 'block of a large file ');
 const BLOCKS = 200;
+const MB = 1_048_576;
+const LONG_MB = 32;
+/** Of a long content, at any time. */
+const HELD_MB = 8;
 
 async function* blocks(): AsyncGenerator<Uint8Array> {
   for (let count = 0; count < BLOCKS; count += 1) yield BLOCK;
@@ -31,6 +36,31 @@ export function contentScenarios(stage: () => Stage): void {
     for await (const chunk of content.bytes) got.update(chunk);
     expect(got.sizeBytes).toBe(BLOCK.length * BLOCKS);
     expect(got.end()).toEqual(sent.end());
+  });
+
+  it('holds little of a long one at any time [sync.transfer.streaming]', async () => {
+    if (stage().world.isInMemory) return;
+    const { signal } = new AbortController();
+    const before = keptBytes();
+    let most = 0;
+    const look = (): void => {
+      most = Math.max(most, keptBytes() - before);
+    };
+    async function* long(): AsyncGenerator<Uint8Array> {
+      for (let mb = 1; mb <= LONG_MB; mb += 1) {
+        for (let count = 0; count < MB / BLOCK.length; count += 1) yield Buffer.from(BLOCK);
+        if (mb % HELD_MB === 0) look();
+      }
+    }
+    await stage().remote.write('long.bin', long(), { expected: null, signal });
+    await using content = await stage().remote.read('long.bin', { signal });
+    let sizeBytes = 0;
+    for await (const { byteLength } of content.bytes) {
+      sizeBytes += byteLength;
+      if (sizeBytes % (HELD_MB * MB) < byteLength) look();
+    }
+    expect(sizeBytes).toBe(LONG_MB * MB);
+    expect(most).toBeLessThan(HELD_MB * MB);
   });
 
   it('gives a part of it', async () => {

@@ -12,6 +12,8 @@ export interface RemoteWorld {
   leftOvers(): Promise<readonly string[]>;
   /** What stands between the remote and its server, where there is a network. */
   readonly network?: NetworkFaults;
+  /** True where the storage itself is in the memory of this process. */
+  readonly isInMemory?: boolean;
   close(): Promise<void>;
 }
 

@@ -21,6 +21,7 @@ export async function filehostWorld(shared?: DropboxServer): Promise<RemoteWorld
     },
     mend: async () => server.mend(),
     leftOvers: async () => [],
+    isInMemory: true,
     network: server,
     close: async () => {
       if (!shared) await server.close();

@@ -9,6 +9,7 @@ export async function memoryWorld(): Promise<RemoteWorld> {
     break: async (reason) => remote.failWith(reason),
     mend: async () => remote.failWith(null),
     leftOvers: async () => [],
+    isInMemory: true,
     close: () => remote[Symbol.asyncDispose](),
   };
 }

@@ -8,26 +8,18 @@ export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  if (!signal) {
-    yield* bytes;
-    return;
-  }
   const iterator = bytes[Symbol.asyncIterator]();
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  aborted.promise.catch(() => undefined);
-  signal.addEventListener('abort', abort, { once: true });
+  const until = signal ? { signal } : {};
   try {
-    signal.throwIfAborted();
     for (;;) {
-      const next = await Promise.race([iterator.next(), aborted.promise]);
+      // A promise of its own for each part: one that lasts as long as the stream would hold all of its parts.
+      const next = await unlessAborted(until, () => iterator.next());
       if (next.done) return;
       yield next.value;
     }
   } finally {
-    signal.removeEventListener('abort', abort);
     // A generator that waits ends only when its wait does: nobody waits for that.
-    void Promise.resolve(iterator.return?.()).catch(() => undefined);
+    void Promise.resolve(iterator.return?.()).catch(ignore);
   }
 }
 

@@ -36,7 +36,7 @@ export interface RemoteCapabilities {
 /** An open content. It must be read to its end or disposed of. */
 export interface RemoteContent extends AsyncDisposable {
   readonly file: RemoteFile;
-  /** Once. Ends with `changed` when the file was changed while it was read, with `unavailable` when it was cut short. */
+  /** Once; each part has memory of its own. Ends with `changed` when the file was changed while it was read, with `unavailable` when it was cut short. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

@@ -105,15 +105,22 @@ async function put(transfer: Transfer, bytes: AsyncIterable<Uint8Array>): Promis
   const { sent, answered } = begin(transfer, { method: 'PUT' });
   // A refusal may come before all bytes are sent: nobody waits for them then.
   let isAnswered = false;
-  const early = answered
+  let goOn = (): void => undefined;
+  void answered
     .catch(() => undefined)
     .then(() => {
       isAnswered = true;
+      goOn();
     });
   try {
     for await (const chunk of bytes) {
-      if (!sent.write(chunk)) await Promise.race([new Promise((resolve) => sent.once('drain', resolve)), early]);
       if (isAnswered) break;
+      if (sent.write(chunk)) continue;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+        sent.once('drain', resolve);
+      });
+      sent.off('drain', goOn);
     }
     if (!isAnswered) sent.end();
     return await json(await accepted(await answered));

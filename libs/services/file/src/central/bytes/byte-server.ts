@@ -116,8 +116,7 @@ async function* verified(bytes: AsyncIterable<Uint8Array>, path: string, sha256:
   for await (const chunk of bytes) {
     if (held) yield held;
     hash.update(chunk);
-    // The backend may use the memory of a part for the next one.
-    held = Uint8Array.from(chunk);
+    held = chunk;
   }
   if (hash.digest('hex') !== sha256) throw beingWritten(path);
   if (held) yield held;
