@@ -6,6 +6,8 @@ import { FsRemote } from './fs/fs.remote.js';
 import { type Remote, RemoteFailure } from './port/index.js';
 import { SftpRemote } from './sftp/sftp.remote.js';
 import type { SftpConfig } from './sftp/sftp-connection.js';
+import type { DavConfig } from './webdav/dav-http.js';
+import { WebdavRemote } from './webdav/webdav.remote.js';
 
 /** What the process that opens remotes gives to them. */
 export interface RemotePlaces {
@@ -33,6 +35,8 @@ export async function openRemote(settings: RemoteSettings, places: RemotePlaces)
       return SftpRemote.open(sftpConfig(settings));
     case 'filehost':
       return FilehostRemote.open(filehostConfig(settings));
+    case 'webdav':
+      return WebdavRemote.open(webdavConfig(settings));
     default:
       throw new RemoteUnsupported(settings.type);
   }
@@ -52,6 +56,11 @@ function loginOf(credentials: Extract<RemoteSettings, { type: 'sftp' }>['credent
 function filehostConfig({ config, credentials }: Extract<RemoteSettings, { type: 'filehost' }>): FilehostConfig {
   const { app_key: appKey, app_secret: appSecret, refresh_token: refreshToken } = credentials;
   return { appKey, appSecret, refreshToken, rootPath: config.root === '' ? '' : `/${config.root}` };
+}
+
+function webdavConfig({ config, credentials }: Extract<RemoteSettings, { type: 'webdav' }>): DavConfig {
+  const root = config.root.split('/').filter(Boolean).map(encodeURIComponent);
+  return { url: [config.url.replace(/\/+$/, ''), ...root].join('/'), ...credentials };
 }
 
 /** @throws RemoteFailure `forbidden` for a folder that lies elsewhere, also by a symbolic link; `unavailable` for none */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { busy, type HttpCall, onNetwork } from '../http/network.js';
 import { RemoteFailure } from '../port/index.js';
 import { dropboxErrorOf, failureOf } from './dropbox-failure.js';
 
@@ -19,16 +20,12 @@ export const DROPBOX: DropboxOrigins = {
   content: 'https://content.dropboxapi.com',
 };
 
-/** One call. `path` is of the remote, for failures. */
-export interface DropboxCall {
-  readonly path: string;
-  readonly signal?: AbortSignal | undefined;
+export interface DropboxCall extends HttpCall {
   readonly isRead?: boolean;
   readonly range?: string | undefined;
 }
 
 const READ_WAITS_MS = [100, 400];
-const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 /** Calls over plain HTTP: the client library buffers whole downloads, and a second way beside it would be one too many. */
 export class DropboxApi {
@@ -146,21 +143,6 @@ function parsed(text: string, { path }: DropboxCall): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new RemoteFailure('unavailable', { path }, { cause: error });
-  }
-}
-
-function busy(response: Response, { path }: DropboxCall): RemoteFailure {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const isTold = Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_RETRY_AFTER_SECONDS;
-  return new RemoteFailure('unavailable', { path, ...(isTold ? { retryAfterSeconds: seconds } : {}) });
-}
-
-export async function onNetwork<T>({ path, signal }: DropboxCall, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    signal?.throwIfAborted();
     throw new RemoteFailure('unavailable', { path }, { cause: error });
   }
 }

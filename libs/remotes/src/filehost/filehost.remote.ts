@@ -1,3 +1,4 @@
+import { contentOf, rangeHeader } from '../http/http-content.js';
 import {
   abortable,
   type CallOptions,
@@ -18,7 +19,6 @@ import {
 import { DROPBOX, DropboxApi, type DropboxCredentials, type DropboxOrigins } from './dropbox-api.js';
 import { DropboxPaths, schemas } from './dropbox-metadata.js';
 import { DropboxChanges, DropboxSearch, DropboxTrash } from './filehost-abilities.js';
-import { contentOf, rangeHeader } from './filehost-content.js';
 import { PART_BYTES, partsOf, UploadSessions } from './upload-sessions.js';
 
 export interface FilehostConfig extends DropboxCredentials {

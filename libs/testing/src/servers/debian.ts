@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from './binaries.js';
 
-export type DebianServer = 'nats-server' | 'redis-server' | 'sshd';
+export type DebianServer = 'nats-server' | 'redis-server' | 'sshd' | 'apache2' | 'rclone';
 
 const run = promisify(execFile);
 
@@ -15,9 +15,13 @@ const servers: Record<DebianServer, { packages: string[]; program: string; binar
   // Redis is one binary that acts by the name it is called by; the package with the server's own name holds a link.
   'redis-server': { packages: ['redis-tools'], program: 'usr/bin/redis-server', binary: 'redis-check-rdb' },
   sshd: { packages: ['openssh-server'], program: 'usr/sbin/sshd', binary: 'sshd' },
+  apache2: { packages: ['apache2-bin'], program: 'usr/sbin/apache2', binary: 'apache2' },
+  rclone: { packages: ['rclone'], program: 'usr/bin/rclone', binary: 'rclone' },
 };
 
+/** Root's own cache is closed to the users that servers run as. */
 function cacheFolder(): string {
+  if (process.getuid?.() === 0) return '/var/cache/workspace-graph/servers';
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'workspace-graph', 'servers');
 }
 
@@ -45,6 +49,7 @@ async function fetchInto(server: DebianServer, folder: string): Promise<void> {
   const draft = mkdtempSync(`${folder}.`);
   try {
     await unpack(server, draft);
+    chmodSync(draft, 0o755);
     renameSync(draft, folder);
   } catch (error) {
     // Another run was first.

@@ -4,10 +4,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../temp.js';
-import { findServer } from './binaries.js';
 import { startChild } from './child.js';
-import { findDebianServer } from './debian.js';
 import { startLocalServer } from './local-server.js';
+import { programFor } from './program.js';
 import type { TestServer } from './server.js';
 import { type ServerUser, unprivilegedUser } from './server-user.js';
 import { answersWith } from './tcp-probe.js';
@@ -33,21 +32,9 @@ interface KeyPair {
   readonly publicKey: Buffer;
 }
 
-/** The program, or why there is none. */
-async function findSshd(): Promise<{ readonly program: string } | { readonly missing: string }> {
-  const installed = findServer('sshd');
-  if (installed !== undefined) return { program: installed };
-  try {
-    const program = await findDebianServer('sshd');
-    return program === undefined ? { missing: 'there is no sshd, and no apt-get to fetch it with' } : { program };
-  } catch (error) {
-    return { missing: `there is no sshd, and its package cannot be had: ${String(error)}` };
-  }
-}
-
 /** Why no OpenSSH server can be started on this machine; null where it can. */
 export async function whyNoSshd(): Promise<string | null> {
-  const found = await findSshd();
+  const found = await programFor('sshd');
   return 'missing' in found ? found.missing : null;
 }
 
@@ -112,7 +99,7 @@ function writeHostKey(folder: string, key: KeyPair, user: ServerUser | undefined
  * @throws Error saying why there is none, or with the end of its log
  */
 export async function startSshd(): Promise<SshServer> {
-  const found = await findSshd();
+  const found = await programFor('sshd');
   if ('missing' in found) throw new Error(found.missing);
   const folder = makeFolder();
   const owner = unprivilegedUser();

@@ -1,0 +1,27 @@
+import { RemoteFailure } from '../port/index.js';
+
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+
+/** One call. `path` is of the remote, for failures. */
+export interface HttpCall {
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws the reason of the signal; RemoteFailure `unavailable` for whatever else goes wrong on the way */
+export async function onNetwork<T>({ path, signal }: HttpCall, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new RemoteFailure('unavailable', { path }, { cause: error });
+  }
+}
+
+/** A server that is too busy, with the time that it asks to wait. */
+export function busy(response: Response, { path }: HttpCall): RemoteFailure {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const isTold = Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_RETRY_AFTER_SECONDS;
+  const cause = new Error(`The server answered ${response.status}`);
+  return new RemoteFailure('unavailable', { path, ...(isTold ? { retryAfterSeconds: seconds } : {}) }, { cause });
+}

@@ -1,0 +1,106 @@
+import { pathKey, segmentProblem } from '@workspace-graph/domain';
+import type { HttpCall } from '../http/network.js';
+import { folderOf, joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
+import type { DavEntry, DavHttp, DavPath } from './dav-http.js';
+
+/** Names under which the product writes for a moment. */
+export const OURS = '.svc-';
+const ROOT: DavPath = [];
+
+/** Where a path leads. */
+export interface DavPlace {
+  readonly path: string;
+  /** As the server spells it. */
+  readonly at: DavPath;
+  /** What lies there; null for nothing. */
+  readonly found: DavEntry | null;
+  /** The path of what is in the way: the same but for case, or a file where a folder is meant. */
+  readonly occupant: string | null;
+}
+
+/** Finds what lies under paths. */
+export class DavTree {
+  constructor(private readonly http: DavHttp) {}
+
+  /** @throws RemoteFailure `unavailable` when nothing lies there, and the root is not there either */
+  async locate(path: string, call: HttpCall): Promise<DavPlace> {
+    const at = path === '' ? ROOT : path.split('/');
+    const found = await this.http.look(at, call);
+    if (found) return { path, at, found, occupant: null };
+    if (path === '') throw new RemoteFailure('unavailable', { path });
+    return this.step(await this.locate(folderOf(path), call), path, call);
+  }
+
+  /** Null where there is no such folder. */
+  async entriesOf(path: string, call: HttpCall): Promise<RemoteEntry[] | null> {
+    const folder = await this.locate(path, call);
+    if (folder.found?.kind !== 'folder') return null;
+    const listed = await this.http.children(folder.at, call);
+    if (!listed) return null;
+    return markTwins(listed.filter(({ name }) => !name?.startsWith(OURS)).map((entry) => entryIn(folder.path, entry)));
+  }
+
+  /** Makes the folders down to a path. @throws RemoteFailure `exists` for what is in the way */
+  async makeFolders(path: string, call: HttpCall): Promise<DavPlace> {
+    const there = await this.locate(path, call);
+    if (there.found?.kind === 'folder') return there;
+    if (there.found || there.occupant !== null) throw new RemoteFailure('exists', { path: there.occupant ?? path });
+    const above = await this.makeFolders(folderOf(path), call);
+    const at = [...above.at, path.slice(path.lastIndexOf('/') + 1)];
+    // Another call may have been first.
+    await this.http.done('MKCOL', at, { ...call, accept: [405] });
+    const made = await this.http.look(at, call);
+    if (made?.kind !== 'folder') throw new RemoteFailure('exists', { path });
+    return { path, at, found: made, occupant: null };
+  }
+
+  private async step(folder: DavPlace, path: string, call: HttpCall): Promise<DavPlace> {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const at = [...folder.at, name];
+    if (folder.occupant !== null || !folder.found) return { ...folder, path, at, found: null };
+    if (folder.found.kind !== 'folder') return { path, at, found: null, occupant: folder.path };
+    return this.underOtherForm(folder, { path, name, at }, call);
+  }
+
+  /** A name that is stored in another normal form is found; one that differs by case is in the way. */
+  private async underOtherForm(
+    folder: DavPlace,
+    { path, name, at }: { readonly path: string; readonly name: string; readonly at: DavPath },
+    call: HttpCall,
+  ): Promise<DavPlace> {
+    const names = ((await this.http.children(folder.at, call)) ?? []).flatMap((entry) => entry.name ?? []);
+    const same = names.find((other) => other.normalize('NFC') === name);
+    if (same !== undefined) {
+      const spelt = [...folder.at, same];
+      const found = await this.http.look(spelt, call);
+      if (!found) throw new RemoteFailure('unavailable', { path }, { cause: new Error('It is listed and not found') });
+      return { path, at: spelt, found, occupant: null };
+    }
+    const twin = names.find((other) => pathKey(other) === pathKey(name));
+    const occupant = twin === undefined ? null : joinPath(folder.path, twin.normalize('NFC'));
+    return { path, at, found: null, occupant };
+  }
+}
+
+function entryIn(folder: string, entry: DavEntry): RemoteEntry {
+  const { name } = entry;
+  if (name !== null && segmentProblem(name) === null) return entryOf(joinPath(folder, name.normalize('NFC')), entry);
+  return { kind: 'other', path: joinPath(folder, name ?? '�'), hasTwin: false };
+}
+
+export function entryOf(path: string, found: DavEntry): RemoteEntry {
+  return found.kind === 'file' ? fileOf(path, found) : { kind: found.kind, path, hasTwin: false };
+}
+
+/** A tag is opaque, and taken without the mark of a weak one: servers take that away when a second has passed. */
+export function fileOf(path: string, { sizeBytes, etag, modified }: DavEntry): RemoteFile {
+  const modifiedMs = Date.parse(modified);
+  const modifiedAt = new Date(Number.isNaN(modifiedMs) ? 0 : modifiedMs).toISOString();
+  const revision = etag === null ? `${sizeBytes}:${modifiedAt}` : etag.replace(/^W\//, '');
+  return { kind: 'file', path, sizeBytes, revision, modifiedAt, hashes: {}, hasTwin: false };
+}
+
+/** The tag as a condition; null where the server has none that it would keep. */
+export function strongTagOf({ etag }: DavEntry): string | null {
+  return etag !== null && /^"[^"]*"$/.test(etag) ? etag : null;
+}

@@ -1,0 +1,63 @@
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type DavServer, SmallDisk } from '@workspace-graph/testing';
+import type { RemoteWorld } from '../conformance/world.js';
+import { foldersAbove } from '../port/index.js';
+import type { DavConfig } from './dav-http.js';
+import { WebdavRemote } from './webdav.remote.js';
+
+const DISK_MB = 48;
+/** Where mod_dav_fs keeps properties. */
+const OF_SERVER = '.DAV';
+
+/** A folder of its own on a shared server, on a disk that can be full where this run may make one. */
+export async function webdavWorld(server: DavServer): Promise<RemoteWorld> {
+  const disk = SmallDisk.available() ? new SmallDisk(DISK_MB, server.owner, server.folder) : null;
+  const folder = disk?.folder ?? mkdtempSync(join(server.folder, 'world-'));
+  const root = join(folder, 'root');
+  const own = (path: string): void => {
+    if (server.owner) chownSync(path, server.owner.uid, server.owner.gid);
+  };
+  own(folder);
+  mkdirSync(root);
+  own(root);
+  let isForbidden = false;
+  const remote = await WebdavRemote.open(configOf(server, `${basename(folder)}/root`));
+  return {
+    remote,
+    plant: async (path, content) => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      for (const above of foldersAbove(path)) own(join(root, above));
+      writeFileSync(join(folder, 'planted'), content);
+      own(join(folder, 'planted'));
+      renameSync(join(folder, 'planted'), join(root, path));
+    },
+    break: async (reason) => {
+      if (reason === 'unavailable') renameSync(root, `${root}-away`);
+      else if (reason === 'full') disk?.fill(65_536);
+      else {
+        server.forbid(root, true);
+        isForbidden = true;
+      }
+    },
+    mend: async () => {
+      disk?.clear();
+      if (existsSync(`${root}-away`)) renameSync(`${root}-away`, root);
+      if (isForbidden) server.forbid(root, false);
+      isForbidden = false;
+    },
+    leftOvers: async () =>
+      readdirSync(root, { recursive: true })
+        .map(String)
+        .filter((name) => name.includes('.svc-') && !name.includes(OF_SERVER)),
+    close: async () => {
+      await remote[Symbol.asyncDispose]();
+      if (disk) disk[Symbol.dispose]();
+      else rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export function configOf({ url, username, password }: DavServer, folder: string): DavConfig {
+  return { url: `${url}/${folder}`, username, password };
+}

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contentOf, rangeHeader } from '../http/http-content.js';
+import type { HttpCall } from '../http/network.js';
+import {
+  abortable,
+  type CallOptions,
+  folderOf,
+  folderPath,
+  type ListOptions,
+  listTree,
+  type ReadOptions,
+  type Remote,
+  type RemoteCapabilities,
+  type RemoteContent,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+  remotePath,
+  type TransferOptions,
+  unlessAborted,
+  type WriteOptions,
+} from '../port/index.js';
+import { type DavCall, type DavConfig, DavHttp, type DavPath } from './dav-http.js';
+import { type DavPlace, DavTree, entryOf, fileOf, OURS, strongTagOf } from './dav-tree.js';
+
+/** How long the end of a write waits for its draft to be removed, by a server that may be silent. */
+const DISCARD_MS = 5_000;
+
+/**
+ * A folder of a WebDAV server. A content goes to a draft, which then gets its name: a new one only where nothing lies, an old
+ * one after a look, with the tag of what is replaced for servers that compare it. Many take no notice of it, so conditions
+ * are `checked`; calls of one remote wait for each other there.
+ */
+export class WebdavRemote implements Remote {
+  readonly capabilities: RemoteCapabilities = {
+    conditions: 'checked',
+    atomicWrite: true,
+    atomicMove: true,
+    serverSideCopy: true,
+    ranges: true,
+    recursiveListing: false,
+    emptyFolders: true,
+    listedHashes: [],
+    caseSensitive: true,
+    maxNameBytes: 255,
+    keepsModified: false,
+  };
+
+  private readonly http: DavHttp;
+  private readonly tree: DavTree;
+  /** Settles when the last naming has ended. */
+  private naming: Promise<unknown> = Promise.resolve();
+
+  private constructor(config: DavConfig) {
+    this.http = new DavHttp(config);
+    this.tree = new DavTree(this.http);
+  }
+
+  /** @throws RemoteFailure `unavailable`, also for a root that is not there; `forbidden` */
+  static async open(config: DavConfig): Promise<WebdavRemote> {
+    const remote = new WebdavRemote(config);
+    const { found } = await remote.tree.locate('', { path: '' });
+    if (found?.kind !== 'folder') throw new RemoteFailure('unavailable', { path: '' });
+    return remote;
+  }
+
+  stat(path: string, options: CallOptions = {}): Promise<RemoteEntry | null> {
+    return this.on(path, options, async ({ path: at, found }) => found && entryOf(at, found));
+  }
+
+  list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
+    return listTree(folder, options.recursive === true, (path) => {
+      const checked = folderPath(path, this.capabilities.maxNameBytes);
+      return unlessAborted(options, () => this.tree.entriesOf(checked, callOf(checked, options)));
+    });
+  }
+
+  read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
+    return this.on(path, options, async (place) => {
+      const file = fileAt(place);
+      if (!file) throw new RemoteFailure('not_found', { path: place.path });
+      if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
+      const { offset = 0, length } = options.range ?? {};
+      const { sizeBytes } = file;
+      if (offset > sizeBytes) throw new RemoteFailure('range', { path: place.path, sizeBytes });
+      if (sizeBytes === offset || length === 0) return contentOf(file, null, options);
+      return contentOf(file, await this.get(place, file, options), options);
+    });
+  }
+
+  async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
+    const folder = await this.on(path, options, async (place) => {
+      mayPut(place, options.expected);
+      return this.tree.makeFolders(folderOf(place.path), callOf(place.path, options));
+    });
+    const target = this.checked(path);
+    const draft = [...folder.at, `${OURS}${randomUUID()}`];
+    const call = callOf(target, options);
+    try {
+      await unlessAborted(options, () =>
+        this.http.done('PUT', draft, { ...call, body: abortable(bytes, options.signal) }),
+      );
+      options.signal?.throwIfAborted();
+      // From here on it is carried out or refused: whoever broke it off now would not know which.
+      return await this.named(() => this.give(target, draft, options.expected));
+    } catch (error) {
+      await Promise.race([this.discard(draft), sleep(DISCARD_MS, undefined, { ref: false })]);
+      throw error;
+    }
+  }
+
+  async makeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    const checked = this.checked(path);
+    await unlessAborted(options, () =>
+      this.named(async () => {
+        await this.tree.makeFolders(checked, callOf(checked, options));
+      }),
+    );
+  }
+
+  move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    return this.transfer('MOVE', { from, to }, options);
+  }
+
+  copy(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    return this.transfer('COPY', { from, to }, options);
+  }
+
+  remove(path: string, options: TransferOptions): Promise<void> {
+    return this.on(path, options, ({ path: at }) =>
+      this.named(async () => {
+        const place = await this.held(at, options.expected);
+        const tag = place.found && strongTagOf(place.found);
+        const sends = (headers: Record<string, string>) => this.http.done('DELETE', place.at, { path: at, headers });
+        await this.withTag(place, tag === null ? {} : { 'if-match': tag }, sends);
+      }),
+    );
+  }
+
+  /** A server removes a folder with all that is in it, so the folder is taken aside first. */
+  removeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    return this.on(path, options, (place) =>
+      this.named(async () => {
+        if (!place.found) return;
+        const call = { path: place.path };
+        if (place.found.kind !== 'folder' || (await this.holdsAnything(place.at, call)))
+          throw new RemoteFailure('exists', call);
+        const aside = [...place.at.slice(0, -1), `${OURS}${randomUUID()}`];
+        await this.rename(place.at, aside, call);
+        if (await this.holdsAnything(aside, call)) {
+          await this.rename(aside, place.at, call);
+          throw new RemoteFailure('exists', call);
+        }
+        await this.http.done('DELETE', [...aside, ''], call);
+      }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Connections are shared by all of this process, and end by themselves.
+  }
+
+  private async on<T>(path: string, options: CallOptions, work: (place: DavPlace) => Promise<T>): Promise<T> {
+    const checked = this.checked(path);
+    return await unlessAborted(options, async () => work(await this.tree.locate(checked, callOf(checked, options))));
+  }
+
+  private checked(path: string): string {
+    const checked = remotePath(path, this.capabilities.maxNameBytes);
+    if (checked.split('/').some((name) => name.startsWith(OURS))) throw new RemoteFailure('name_refused', { path });
+    return checked;
+  }
+
+  /** Lets one call at a time look at names and then change them. */
+  private named<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.naming.then(work);
+    this.naming = done.catch(() => undefined);
+    return done;
+  }
+
+  private async get({ at, found }: DavPlace, file: RemoteFile, options: ReadOptions): Promise<Response> {
+    const call = callOf(file.path, options);
+    const tag = found && strongTagOf(found);
+    const range = rangeHeader(options.range);
+    const headers = { ...(tag === null ? {} : { 'if-match': tag }), ...(range === undefined ? {} : { range }) };
+    const response = await this.http.send('GET', at, { ...call, headers });
+    const told = response.headers.get('etag')?.replace(/^W\//, '');
+    const isAnother = found?.etag !== null && told !== undefined && told !== file.revision;
+    // A server without ranges would send what lies before, too.
+    const isWhole = range !== undefined && response.status !== 206;
+    if (!isAnother && !isWhole) return response;
+    await response.body?.cancel();
+    throw isAnother ? new RemoteFailure('changed', { path: file.path }) : new RemoteFailure('unavailable', call);
+  }
+
+  private async give(path: string, draft: DavPath, expected: string | null): Promise<RemoteFile> {
+    const place = await this.tree.locate(path, { path });
+    mayPut(place, expected);
+    const tag = place.found && strongTagOf(place.found);
+    const sends = (headers: Record<string, string>) =>
+      this.rename(draft, place.at, { path, headers: { ...headers, overwrite: expected === null ? 'F' : 'T' } });
+    await this.withTag(place, tag === null ? {} : { if: `<${this.http.headerOf(place.at)}> ([${tag}])` }, sends);
+    return this.settled(path, place.at);
+  }
+
+  private async transfer(
+    method: 'MOVE' | 'COPY',
+    { from, to }: { readonly from: string; readonly to: string },
+    options: TransferOptions,
+  ): Promise<RemoteFile> {
+    const target = this.checked(to);
+    return await this.on(from, options, ({ path }) =>
+      this.named(async () => {
+        const source = await this.held(path, options.expected);
+        const there = await this.tree.locate(target, { path: target });
+        mayPut(there, null);
+        const folder = await this.tree.makeFolders(folderOf(target), { path: target });
+        const at = [...folder.at, target.slice(target.lastIndexOf('/') + 1)];
+        const tag = source.found && strongTagOf(source.found);
+        const depth: Record<string, string> = method === 'COPY' ? { depth: '0' } : {};
+        const sends = (headers: Record<string, string>) =>
+          this.http.done(method, source.at, {
+            path: target,
+            headers: { ...headers, destination: this.http.urlOf(at).href, overwrite: 'F', ...depth },
+          });
+        await this.withTag(source, tag === null ? {} : { if: `<${this.http.headerOf(source.at)}> ([${tag}])` }, sends);
+        return this.settled(target, at);
+      }),
+    );
+  }
+
+  /**
+   * Sends a condition on the tag of what is there. A server that refuses although the content is the same does not compare
+   * tags: our own look is all there is then. One that says that something lies at the other end has said so.
+   */
+  private async withTag(
+    place: DavPlace,
+    condition: Record<string, string>,
+    sends: (headers: Record<string, string>) => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await sends(condition);
+    } catch (error) {
+      if (!(error instanceof RemoteFailure) || error.reason !== 'changed') throw error;
+      await this.mustBeAsSeen(place, error);
+      if (Object.keys(condition).length === 0)
+        throw new RemoteFailure('exists', { path: place.path }, { cause: error });
+      await this.withTag(place, {}, sends);
+    }
+  }
+
+  /** @throws RemoteFailure that tells what is there now, when that is something else than what was seen */
+  private async mustBeAsSeen(seen: DavPlace, cause: RemoteFailure): Promise<void> {
+    const { path } = seen;
+    const found = await this.http.look(seen.at, { path });
+    if (!seen.found) throw found ? new RemoteFailure('exists', { path }, { cause }) : cause;
+    const now = fileAt({ ...seen, found });
+    if (!now) throw new RemoteFailure('changed', { path, current: null }, { cause });
+    if (now.revision !== fileOf(path, seen.found).revision) throw changed(now);
+  }
+
+  private rename(from: DavPath, to: DavPath, { headers, ...call }: DavCall): Promise<number> {
+    const destination = this.http.urlOf(to).href;
+    return this.http.done('MOVE', from, { ...call, headers: { overwrite: 'F', ...headers, destination } });
+  }
+
+  private async held(path: string, expected: string): Promise<DavPlace> {
+    const place = await this.tree.locate(path, { path });
+    const file = fileAt(place);
+    if (!file) throw new RemoteFailure('not_found', { path });
+    if (file.revision !== expected) throw changed(file);
+    return place;
+  }
+
+  private async settled(path: string, at: DavPath): Promise<RemoteFile> {
+    const found = await this.http.look(at, { path });
+    if (found?.kind !== 'file') throw new RemoteFailure('changed', { path, current: null });
+    return fileOf(path, found);
+  }
+
+  private async holdsAnything(at: DavPath, call: HttpCall): Promise<boolean> {
+    return ((await this.http.children(at, call)) ?? []).length > 0;
+  }
+
+  /** What a broken connection leaves has a name of ours, is never listed, and holds up no other write. */
+  private async discard(draft: DavPath): Promise<void> {
+    await this.http.done('DELETE', draft, { path: '', accept: [404] }).catch(() => undefined);
+  }
+}
+
+function callOf(path: string, { signal }: CallOptions): HttpCall {
+  return { path, signal };
+}
+
+function fileAt({ path, found }: DavPlace): RemoteFile | null {
+  return found?.kind === 'file' ? fileOf(path, found) : null;
+}
+
+function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
+  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
+}
+
+function mayPut(place: DavPlace, expected: string | null): void {
+  const { path, found, occupant } = place;
+  if (expected === null) {
+    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
+    return;
+  }
+  const file = fileAt(place);
+  if (!file) throw new RemoteFailure('changed', { path, current: null });
+  if (file.revision !== expected) throw changed(file);
+}
