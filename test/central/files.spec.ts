@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   createNode,
   deleteFile,
   type ErrorBody,
+  getNode,
+  type InputOf,
   listFiles,
+  listRoutingRules,
   moveFile,
   revokeToken,
   searchFiles,
@@ -16,6 +20,7 @@ import {
   setupRemote,
 } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
+import { startApache, startSshd, whyNoApache, whyNoSshd } from '@workspace-graph/testing';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import type { RestClient } from './rest-client.js';
 
@@ -48,6 +53,12 @@ beforeEach(async () => {
   ({ id: node } = await world.ada.call(createNode, { type: 'project', name, organization_id: acme.id }));
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+/** A storage that runs, and how it is set up. */
+interface Storage {
+  readonly settings: Omit<InputOf<typeof setupRemote>, 'name'>;
+  stop(): Promise<void>;
+}
 
 const sha = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const url = (path: string): string => `/nodes/${node}/file?path=${encodeURIComponent(path)}`;
@@ -159,11 +170,84 @@ describe('files of a central workspace, for whoever has no workstation', () => {
     sent.write(MB);
     await untilItArrives();
     await world.ada.call(revokeToken, { token_id: rita.tokenId });
-    sent.end(MB);
+    // Ended by the gateway, although the content has not come to its end.
     expect([0, 401]).toContain(await status);
+    sent.destroy();
     expect(await paths(wanda)).toEqual([]);
     expect(await stored('secret')).toEqual([]);
   });
+});
+
+/** Storages of other kinds, where this machine has their servers. */
+const BACKENDS = [
+  {
+    type: 'sftp',
+    missing: await whyNoSshd(),
+    start: async (): Promise<Storage> => {
+      const server = await startSshd();
+      const { port, user: username, privateKey: private_key, hostKey: host_key, owner } = server;
+      const root = await mkdtemp(join(tmpdir(), 'central-sftp-'));
+      if (owner) await chown(root, owner.uid, owner.gid);
+      const config = { host: '127.0.0.1', port, username, host_key, root };
+      const stop = async (): Promise<void> => {
+        await server.stop();
+        await rm(root, { recursive: true });
+      };
+      return { settings: { type: 'sftp', config, credentials: { private_key } }, stop };
+    },
+  },
+  {
+    type: 'webdav',
+    missing: await whyNoApache(),
+    start: async (): Promise<Storage> => {
+      const server = await startApache();
+      const { username, password } = server;
+      const config = { url: server.url, root: '' };
+      return { settings: { type: 'webdav', config, credentials: { username, password } }, stop: () => server.stop() };
+    },
+  },
+] as const;
+
+describe.each(BACKENDS)('files on a remote of the type $type', ({ type, missing, start }) => {
+  (missing === null ? it : it.skip)(
+    `are worked with like those in a folder${missing === null ? '' : `: ${missing}`}`,
+    async () => {
+      const { settings, stop } = await start();
+      try {
+        await world.ada.call(setupRemote, { name: type, ...settings });
+        const before = await world.ada.call(listRoutingRules, {});
+        const { organization } = await world.ada.call(getNode, { node_id: node });
+        const { sync_key: org_slug } = await world.ada.call(getNode, { node_id: organization?.id ?? '' });
+        const rule = { priority: 10, node_type: null, org_slug, remote_name: type };
+        await world.ada.call(setRoutingPolicy, { rules: [...before.rules, rule] });
+        const made = await put(wanda, 'wip/Plán.md', '# Plán', { 'if-none-match': '*' });
+        expect([made.status, await json(made)]).toMatchObject([201, { file: { remote_name: type } }]);
+        const twice = await put(elsewhere, 'wip/plán.md', 'twin', { 'if-none-match': '*' });
+        expect(twice.status).toBe(409);
+        const other = await put(elsewhere, 'wip/Plán.md', '# Jiný', { 'if-match': `"${sha('# Plán')}"` });
+        expect([other.status, await json(other)]).toMatchObject([200, { version: 2 }]);
+        expect(await (await wanda.fetch(url('wip/Plán.md'))).text()).toBe('# Jiný');
+        const { items } = await elsewhere.call(listFiles, { node_id: node });
+        const file_id = items[0]?.id ?? '';
+        const moved = {
+          node_id: node,
+          file_id,
+          new_section: 'outputs',
+          new_filename: 'b.md',
+          confirmed: true,
+        } as const;
+        expect(await wanda.call(moveFile, moved)).toMatchObject({ applied: true, file: { path: 'outputs/b.md' } });
+        expect(await (await elsewhere.fetch(url('outputs/b.md'))).text()).toBe('# Jiný');
+        expect(await elsewhere.call(deleteFile, { node_id: node, file_id, confirmed: true })).toMatchObject({
+          applied: true,
+        });
+        expect((await wanda.fetch(url('outputs/b.md'))).status).toBe(404);
+        await world.ada.call(setRoutingPolicy, { rules: before.rules });
+      } finally {
+        await stop();
+      }
+    },
+  );
 });
 
 describe('a large content', () => {
