@@ -3,6 +3,8 @@ import { isAbsolute, join, normalize, sep } from 'node:path';
 import type { RemoteSettings, RemoteType } from '@workspace-graph/contracts';
 import { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 import { FsRemote } from './fs/fs.remote.js';
+import { ObjstoreRemote } from './objstore/objstore.remote.js';
+import type { ObjstoreConfig } from './objstore/s3-http.js';
 import { type Remote, RemoteFailure } from './port/index.js';
 import { SftpRemote } from './sftp/sftp.remote.js';
 import type { SftpConfig } from './sftp/sftp-connection.js';
@@ -35,6 +37,8 @@ export async function openRemote(settings: RemoteSettings, places: RemotePlaces)
       return SftpRemote.open(sftpConfig(settings));
     case 'filehost':
       return FilehostRemote.open(filehostConfig(settings));
+    case 'objstore':
+      return ObjstoreRemote.open(objstoreConfig(settings));
     case 'webdav':
       return WebdavRemote.open(webdavConfig(settings));
     default:
@@ -56,6 +60,12 @@ function loginOf(credentials: Extract<RemoteSettings, { type: 'sftp' }>['credent
 function filehostConfig({ config, credentials }: Extract<RemoteSettings, { type: 'filehost' }>): FilehostConfig {
   const { app_key: appKey, app_secret: appSecret, refresh_token: refreshToken } = credentials;
   return { appKey, appSecret, refreshToken, rootPath: config.root === '' ? '' : `/${config.root}` };
+}
+
+function objstoreConfig({ config, credentials }: Extract<RemoteSettings, { type: 'objstore' }>): ObjstoreConfig {
+  const { path_style: pathStyle, ...place } = config;
+  const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = credentials;
+  return { ...place, pathStyle, accessKeyId, secretAccessKey };
 }
 
 function webdavConfig({ config, credentials }: Extract<RemoteSettings, { type: 'webdav' }>): DavConfig {

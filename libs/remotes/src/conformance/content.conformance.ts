@@ -7,9 +7,10 @@ import { bytesOf, failureOf, type Stage } from './stage.js';
 const BLOCK = Buffer.alloc(65_536, 'block of a large file ');
 const BLOCKS = 200;
 const MB = 1_048_576;
-const LONG_MB = 32;
-/** Of a long content, at any time. */
-const HELD_MB = 8;
+const LONG_MB = 64;
+/** How often it is looked what is held of a long content, and how much that may be. */
+const LOOK_MB = 16;
+const HELD_MB = 24;
 
 async function* blocks(): AsyncGenerator<Uint8Array> {
   for (let count = 0; count < BLOCKS; count += 1) yield BLOCK;
@@ -49,7 +50,7 @@ export function contentScenarios(stage: () => Stage): void {
     async function* long(): AsyncGenerator<Uint8Array> {
       for (let mb = 1; mb <= LONG_MB; mb += 1) {
         for (let count = 0; count < MB / BLOCK.length; count += 1) yield Buffer.from(BLOCK);
-        if (mb % HELD_MB === 0) look();
+        if (mb % LOOK_MB === 0) look();
       }
     }
     await stage().remote.write('long.bin', long(), { expected: null, signal });
@@ -57,7 +58,7 @@ export function contentScenarios(stage: () => Stage): void {
     let sizeBytes = 0;
     for await (const { byteLength } of content.bytes) {
       sizeBytes += byteLength;
-      if (sizeBytes % (HELD_MB * MB) < byteLength) look();
+      if (sizeBytes % (LOOK_MB * MB) < byteLength) look();
     }
     expect(sizeBytes).toBe(LONG_MB * MB);
     expect(most).toBeLessThan(HELD_MB * MB);

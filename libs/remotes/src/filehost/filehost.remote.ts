@@ -1,4 +1,5 @@
 import { contentOf, rangeHeader } from '../http/http-content.js';
+import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
@@ -19,7 +20,7 @@ import {
 import { DROPBOX, DropboxApi, type DropboxCredentials, type DropboxOrigins } from './dropbox-api.js';
 import { DropboxPaths, schemas } from './dropbox-metadata.js';
 import { DropboxChanges, DropboxSearch, DropboxTrash } from './filehost-abilities.js';
-import { PART_BYTES, partsOf, UploadSessions } from './upload-sessions.js';
+import { PART_BYTES, UploadSessions } from './upload-sessions.js';
 
 export interface FilehostConfig extends DropboxCredentials {
   /** The folder of Dropbox that is the root: '' for all of it, else with a leading slash. */
@@ -110,7 +111,7 @@ export class FilehostRemote implements Remote {
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
     const at = checked(path);
     options.signal?.throwIfAborted();
-    const parts = partsOf(abortable(bytes, options.signal));
+    const parts = partsOf(abortable(bytes, options.signal), PART_BYTES);
     try {
       const first = await parts.next();
       const part = first.done ? new Uint8Array() : first.value;

@@ -1,3 +1,4 @@
+import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
@@ -63,7 +64,7 @@ export class UploadSessions implements ResumableUploads {
   ): Promise<number> {
     const at = uploadOf(upload);
     let done = offset;
-    for await (const part of partsOf(abortable(bytes, options.signal))) {
+    for await (const part of partsOf(abortable(bytes, options.signal), PART_BYTES)) {
       await this.send(at, { offset: done, close: false }, part, options).catch((error: unknown) => {
         throw isOtherOffset(error) ? new RemoteFailure('changed', { path: at.path }, { cause: error }) : error;
       });
@@ -107,25 +108,6 @@ export class UploadSessions implements ResumableUploads {
 
 function isOtherOffset(error: unknown): boolean {
   return error instanceof DropboxError && error.correctOffset !== null;
-}
-
-/** Whole parts and a last one that may be shorter; none for a stream without bytes. Each has memory of its own. */
-export async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let part: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    for (let done = 0; done < chunk.byteLength; ) {
-      const piece = chunk.slice(done, done + PART_BYTES - size);
-      part.push(piece);
-      size += piece.byteLength;
-      done += piece.byteLength;
-      if (size < PART_BYTES) continue;
-      yield Buffer.concat(part);
-      part = [];
-      size = 0;
-    }
-  }
-  if (size > 0) yield Buffer.concat(part);
 }
 
 /** @throws RemoteFailure `not_found` for a text that is no upload of this backend */

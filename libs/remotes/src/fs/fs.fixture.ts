@@ -5,7 +5,7 @@ import { SmallDisk } from '@workspace-graph/testing';
 import type { RemoteWorld } from '../conformance/world.js';
 import { FsRemote } from './fs.remote.js';
 
-const DISK_MB = 48;
+const DISK_MB = 80;
 
 /** On a disk of its own where this run may make one: only that can be full or read-only for root. */
 export async function fsWorld(): Promise<RemoteWorld> {

@@ -6,7 +6,7 @@ import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import { SftpRemote } from './sftp.remote.js';
 
-const DISK_MB = 48;
+const DISK_MB = 80;
 
 /** A folder of its own on a shared server, on a disk that can be full where this run may make one. */
 export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {

@@ -6,7 +6,7 @@ import { foldersAbove } from '../port/index.js';
 import type { DavConfig } from './dav-http.js';
 import { WebdavRemote } from './webdav.remote.js';
 
-const DISK_MB = 48;
+const DISK_MB = 80;
 /** Where mod_dav_fs keeps properties. */
 const OF_SERVER = '.DAV';
 

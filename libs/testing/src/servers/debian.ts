@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from './binaries.js';
 
-export type DebianServer = 'nats-server' | 'redis-server' | 'sshd' | 'apache2' | 'rclone';
+export type DebianServer = 'nats-server' | 'redis-server' | 'sshd' | 'apache2' | 'rclone' | 'radosgw';
 
 const run = promisify(execFile);
 
@@ -16,6 +16,11 @@ const servers: Record<DebianServer, { packages: string[]; program: string; binar
   'redis-server': { packages: ['redis-tools'], program: 'usr/bin/redis-server', binary: 'redis-check-rdb' },
   sshd: { packages: ['openssh-server'], program: 'usr/sbin/sshd', binary: 'sshd' },
   apache2: { packages: ['apache2-bin'], program: 'usr/sbin/apache2', binary: 'apache2' },
+  radosgw: {
+    packages: ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-base', 'ceph-common'],
+    program: 'usr/bin/radosgw',
+    binary: 'radosgw',
+  },
   rclone: { packages: ['rclone'], program: 'usr/bin/rclone', binary: 'rclone' },
 };
 
@@ -25,11 +30,16 @@ function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'workspace-graph', 'servers');
 }
 
-/** Libraries (`lib…`) that the packages name as dependencies: a minimal system lacks some of them. */
+/** Libraries (`lib…`) that the packages depend on, and those that these depend on: a minimal system lacks some of them. */
 async function libraryPackages(packages: string[]): Promise<string[]> {
-  const { stdout } = await run('apt-cache', ['depends', '--important', ...packages]);
-  const names = stdout.split('\n').flatMap((line) => /^\s+Depends: (lib\S+)$/.exec(line)?.[1] ?? []);
-  return [...new Set(names)].filter((name) => name !== 'libc6');
+  const found = new Set<string>();
+  for (let asked = packages; asked.length > 0; ) {
+    const { stdout } = await run('apt-cache', ['depends', '--important', ...asked]);
+    const names = stdout.split('\n').flatMap((line) => /^\s+Depends: (lib\S+)$/.exec(line)?.[1] ?? []);
+    asked = [...new Set(names)].filter((name) => name !== 'libc6' && !found.has(name));
+    for (const name of asked) found.add(name);
+  }
+  return [...found];
 }
 
 async function unpack(server: DebianServer, target: string): Promise<void> {
@@ -60,14 +70,12 @@ async function fetchInto(server: DebianServer, folder: string): Promise<void> {
 }
 
 function useLibraries(folder: string): void {
-  const libraries = join(folder, 'usr', 'lib');
-  if (!existsSync(libraries)) return;
-  const folders = readdirSync(libraries).filter((name) => name.endsWith('-linux-gnu'));
-  const known = process.env['LD_LIBRARY_PATH'];
-  process.env['LD_LIBRARY_PATH'] = [
-    ...folders.map((name) => join(libraries, name)),
-    ...(known === undefined ? [] : [known]),
-  ].join(':');
+  const places = [join(folder, 'usr', 'lib'), join(folder, 'lib')].filter((place) => existsSync(place));
+  const folders = places.flatMap((place) =>
+    readdirSync(place).flatMap((name) => (name.endsWith('-linux-gnu') ? join(place, name) : [])),
+  );
+  const known = process.env['LD_LIBRARY_PATH']?.split(':') ?? [];
+  process.env['LD_LIBRARY_PATH'] = [...new Set([...folders, ...known])].join(':');
 }
 
 /**

@@ -1,0 +1,328 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contentOf, rangeHeader } from '../http/http-content.js';
+import type { HttpCall } from '../http/network.js';
+import { partsOf } from '../http/parts.js';
+import {
+  abortable,
+  type CallOptions,
+  folderPath,
+  type ListOptions,
+  listTree,
+  type ReadOptions,
+  type Remote,
+  type RemoteCapabilities,
+  type RemoteContent,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+  remotePath,
+  type TransferOptions,
+  unlessAborted,
+  type WriteOptions,
+} from '../port/index.js';
+import { Multipart, PART_BYTES } from './multipart.js';
+import { type ObjstoreConfig, S3Http } from './s3-http.js';
+import { fileOf, objectOf, S3Keys, type S3Object, type S3Place } from './s3-keys.js';
+
+type Condition = Readonly<Record<string, string>>;
+
+/** How long the end of a write waits for its parts to be forgotten, by a server that may be silent. */
+const ABANDON_MS = 5_000;
+/** Of a key, with the root in it. */
+const KEY_BYTES = 1_024;
+/** The largest object that one request copies. */
+const COPIED_AT_ONCE = 5 * 1_024 ** 3;
+
+/**
+ * A bucket of an object storage that speaks S3, or what has one prefix in it. Writes name what they replace to the server; many
+ * servers compare it for contents of one part alone, and none for all of removing, copying and completing. So all calls look
+ * first, and wait for each other there: conditions are `checked`.
+ */
+export class ObjstoreRemote implements Remote {
+  readonly capabilities: RemoteCapabilities = {
+    conditions: 'checked',
+    atomicWrite: true,
+    atomicMove: false,
+    serverSideCopy: true,
+    ranges: true,
+    recursiveListing: false,
+    emptyFolders: false,
+    listedHashes: ['md5'],
+    caseSensitive: true,
+    maxNameBytes: 255,
+    keepsModified: false,
+  };
+
+  private readonly http: S3Http;
+  private readonly keys: S3Keys;
+  private readonly bucket: string;
+  /** Settles when the last change has ended. */
+  private changing: Promise<unknown> = Promise.resolve();
+
+  private constructor(config: ObjstoreConfig) {
+    this.http = new S3Http(config);
+    this.keys = new S3Keys(this.http, config.root);
+    this.bucket = config.bucket;
+  }
+
+  /** @throws RemoteFailure `unavailable`, also for a bucket that is not there; `forbidden` */
+  static async open(config: ObjstoreConfig): Promise<ObjstoreRemote> {
+    const remote = new ObjstoreRemote(config);
+    await remote.keys.entriesOf('', { path: '' });
+    return remote;
+  }
+
+  stat(path: string, options: CallOptions = {}): Promise<RemoteEntry | null> {
+    return this.on(path, options, async (place) => fileAt(place) ?? folderAt(place));
+  }
+
+  list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
+    return listTree(folder, options.recursive === true, (path) => {
+      const checked = folderPath(path, this.capabilities.maxNameBytes);
+      return unlessAborted(options, () => this.keys.entriesOf(checked, callOf(checked, options)));
+    });
+  }
+
+  read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
+    return this.on(path, options, async (place) => {
+      const file = fileAt(place);
+      if (!file) throw new RemoteFailure('not_found', { path: place.path });
+      if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
+      const { offset = 0, length } = options.range ?? {};
+      const { sizeBytes } = file;
+      if (offset > sizeBytes) throw new RemoteFailure('range', { path: place.path, sizeBytes });
+      if (sizeBytes === offset || length === 0) return contentOf(file, null, options);
+      return contentOf(file, await this.get(place, file, options), options);
+    });
+  }
+
+  async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
+    const checked = this.checked(path);
+    const call = callOf(checked, options);
+    const { expected, signal } = options;
+    await this.on(checked, options, async (place) => mayPut(place, expected));
+    // Faults of the stream are passed on as they are.
+    const parts = partsOf(abortable(bytes, signal), PART_BYTES);
+    let upload: Multipart | null = null;
+    try {
+      for await (const part of parts) {
+        if (!upload && part.byteLength < PART_BYTES)
+          return await this.changed(() => this.putWhole(checked, part, expected));
+        upload ??= await unlessAborted(options, () => Multipart.begin(this.http, this.keys.keyOf(checked), call));
+        await upload.add(part, call);
+      }
+      signal?.throwIfAborted();
+      // From here on it is carried out or refused: whoever broke it off now would not know which.
+      const whole = upload;
+      return await this.changed(() =>
+        whole ? this.complete(checked, whole, expected) : this.putWhole(checked, new Uint8Array(), expected),
+      );
+    } catch (error) {
+      if (upload) await Promise.race([upload.abandon(checked), sleep(ABANDON_MS, undefined, { ref: false })]);
+      throw error;
+    }
+  }
+
+  /** An empty object with a slash at the end of its key stands for a folder that holds nothing yet. */
+  async makeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    await this.on(path, options, (place) =>
+      this.changed(async () => {
+        if (place.found === 'folder') return;
+        mayPut(place, null);
+        await this.http.done('PUT', `${place.key}/`, { path: place.path, body: '' });
+      }),
+    );
+  }
+
+  async move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    const target = this.checked(to);
+    return await this.on(from, options, ({ path }) =>
+      this.changed(async () => {
+        const source = await this.held(path, options.expected);
+        const made = await this.copied(source, target);
+        await this.removed(source);
+        return made;
+      }),
+    );
+  }
+
+  async copy(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
+    const target = this.checked(to);
+    return await this.on(from, options, ({ path }) =>
+      this.changed(async () => this.copied(await this.held(path, options.expected), target)),
+    );
+  }
+
+  async remove(path: string, options: TransferOptions): Promise<void> {
+    await this.on(path, options, ({ path: at }) =>
+      this.changed(async () => this.removed(await this.held(at, options.expected))),
+    );
+  }
+
+  async removeFolder(path: string, options: CallOptions = {}): Promise<void> {
+    await this.on(path, options, (place) =>
+      this.changed(async () => {
+        if (place.found === null) return;
+        if (place.found !== 'folder' || (await this.keys.holdsAnything(place.key, { path: place.path })))
+          throw new RemoteFailure('exists', { path: place.path });
+        // The mark alone: whatever comes into the folder meanwhile has a key of its own.
+        await this.http.done('DELETE', `${place.key}/`, { path: place.path, accept: [404] });
+      }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Connections are shared by all of this process, and end by themselves.
+  }
+
+  private async on<T>(path: string, options: CallOptions, work: (place: S3Place) => Promise<T>): Promise<T> {
+    const checked = this.checked(path);
+    return await unlessAborted(options, async () => work(await this.keys.locate(checked, callOf(checked, options))));
+  }
+
+  private checked(path: string): string {
+    const checked = remotePath(path, this.capabilities.maxNameBytes);
+    if (Buffer.byteLength(this.keys.keyOf(checked)) >= KEY_BYTES) throw new RemoteFailure('name_refused', { path });
+    return checked;
+  }
+
+  /** Lets one call at a time look at names and then change them. */
+  private changed<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.changing.then(work);
+    this.changing = done.catch(() => undefined);
+    return done;
+  }
+
+  private async get({ key }: S3Place, file: RemoteFile, options: ReadOptions): Promise<Response> {
+    const { path, revision } = file;
+    const range = rangeHeader(options.range);
+    const headers = { 'if-match': `"${revision}"`, ...(range === undefined ? {} : { range }) };
+    const response = await this.http.send('GET', key, { ...callOf(path, options), headers });
+    const told = fileOf(path, objectOf(response.headers));
+    // A server without ranges would send what lies before, too.
+    const isPart = range === undefined || response.status === 206;
+    if (told.revision === revision && isPart) return response;
+    await response.body?.cancel();
+    throw told.revision === revision ? new RemoteFailure('unavailable', { path }) : changed(told);
+  }
+
+  private async putWhole(path: string, content: Uint8Array, expected: string | null): Promise<RemoteFile> {
+    const place = await this.keys.locate(path, { path });
+    mayPut(place, expected);
+    const md5 = createHash('md5').update(content).digest('base64');
+    await this.withCondition(place, conditionOn(place.found), (condition) =>
+      this.http.done('PUT', place.key, { path, body: content, headers: { 'content-md5': md5, ...condition } }),
+    );
+    return this.settled(place);
+  }
+
+  private async complete(path: string, upload: Multipart, expected: string | null): Promise<RemoteFile> {
+    const place = await this.keys.locate(path, { path });
+    mayPut(place, expected);
+    await this.withCondition(place, conditionOn(place.found), (condition) => upload.complete(condition, { path }));
+    return this.settled(place);
+  }
+
+  private async copied(source: S3Place & { readonly found: S3Object }, target: string): Promise<RemoteFile> {
+    const place = await this.keys.locate(target, { path: target });
+    mayPut(place, null);
+    const { etag, sizeBytes } = source.found;
+    const from = { source: this.http.sourceOf(this.bucket, source.key), etag, sizeBytes };
+    const call = { path: target };
+    if (sizeBytes > COPIED_AT_ONCE) await this.copiedInParts(place, from);
+    else {
+      const headers = { 'x-amz-copy-source': from.source, 'x-amz-copy-source-if-match': etag };
+      await this.withCondition(place, conditionOn(null), (condition) =>
+        this.http.xml('PUT', place.key, { ...call, headers: { ...headers, ...condition } }),
+      );
+    }
+    return this.settled(place);
+  }
+
+  private async copiedInParts(place: S3Place, from: Parameters<Multipart['copy']>[0]): Promise<void> {
+    const call = { path: place.path };
+    const upload = await Multipart.begin(this.http, place.key, call);
+    try {
+      await upload.copy(from, call);
+      await this.withCondition(place, conditionOn(null), (condition) => upload.complete(condition, call));
+    } catch (error) {
+      await upload.abandon(place.path);
+      throw error;
+    }
+  }
+
+  private async removed({ key, path, found }: S3Place & { readonly found: S3Object }): Promise<void> {
+    await this.http.done('DELETE', key, { path, headers: { 'if-match': found.etag } });
+  }
+
+  /** A server that knows no such condition, or that refuses although all is as it was seen, leaves our own look. */
+  private async withCondition(
+    place: S3Place,
+    condition: Condition,
+    sends: (condition: Condition) => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await sends(condition);
+    } catch (error) {
+      if (!(error instanceof RemoteFailure) || Object.keys(condition).length === 0) throw error;
+      if (error.reason === 'changed') {
+        const now = await this.keys.look(place.key, { path: place.path });
+        mayPut(
+          { ...place, found: now },
+          place.found === null ? null : fileOf(place.path, place.found as S3Object).revision,
+        );
+      } else if (!isNotImplemented(error)) throw error;
+      await this.withCondition(place, {}, sends);
+    }
+  }
+
+  private async held(path: string, expected: string): Promise<S3Place & { readonly found: S3Object }> {
+    const place = await this.keys.locate(path, { path });
+    const file = fileAt(place);
+    if (!file || place.found === null || place.found === 'folder') throw new RemoteFailure('not_found', { path });
+    if (file.revision !== expected) throw changed(file);
+    return { ...place, found: place.found };
+  }
+
+  private async settled({ path, key }: S3Place): Promise<RemoteFile> {
+    const found = await this.keys.look(key, { path });
+    if (!found) throw new RemoteFailure('changed', { path, current: null });
+    return fileOf(path, found);
+  }
+}
+
+function callOf(path: string, { signal }: CallOptions): HttpCall {
+  return { path, signal };
+}
+
+function fileAt({ path, found }: S3Place): RemoteFile | null {
+  return found === null || found === 'folder' ? null : fileOf(path, found);
+}
+
+function folderAt({ path, found }: S3Place): RemoteEntry | null {
+  return found === 'folder' ? { kind: 'folder', path, hasTwin: false } : null;
+}
+
+function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
+  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
+}
+
+function conditionOn(found: S3Place['found']): Condition {
+  return found === null || found === 'folder' ? { 'if-none-match': '*' } : { 'if-match': found.etag };
+}
+
+function isNotImplemented({ cause }: RemoteFailure): boolean {
+  return cause instanceof Error && /\b501\b/.test(cause.message);
+}
+
+function mayPut(place: S3Place, expected: string | null): void {
+  const { path, found, occupant } = place;
+  if (expected === null) {
+    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
+    return;
+  }
+  const file = fileAt(place);
+  if (!file) throw new RemoteFailure('changed', { path, current: null });
+  if (file.revision !== expected) throw changed(file);
+}
