@@ -20,7 +20,7 @@ import {
   setupRemote,
 } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
-import { startApache, startSshd, whyNoApache, whyNoSshd } from '@workspace-graph/testing';
+import { startApache, startRadosgw, startSshd, whyNoApache, whyNoRadosgw, whyNoSshd } from '@workspace-graph/testing';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import type { RestClient } from './rest-client.js';
 
@@ -194,6 +194,18 @@ const BACKENDS = [
         await rm(root, { recursive: true });
       };
       return { settings: { type: 'sftp', config, credentials: { private_key } }, stop };
+    },
+  },
+  {
+    type: 'objstore',
+    missing: await whyNoRadosgw(),
+    start: async (): Promise<Storage> => {
+      const server = await startRadosgw();
+      const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = server;
+      await server.makeBucket('files');
+      const config = { endpoint: server.url, bucket: 'files' };
+      const settings = { type: 'objstore', config, credentials: { access_key_id, secret_access_key } } as const;
+      return { settings, stop: () => server.stop() };
     },
   },
   {

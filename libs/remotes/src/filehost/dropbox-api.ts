@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { busy, type HttpCall, onNetwork } from '../http/network.js';
+import { busy, type HttpCall, onNetwork, readAgain } from '../http/network.js';
 import { RemoteFailure } from '../port/index.js';
 import { dropboxErrorOf, failureOf } from './dropbox-failure.js';
 
@@ -24,8 +23,6 @@ export interface DropboxCall extends HttpCall {
   readonly isRead?: boolean;
   readonly range?: string | undefined;
 }
-
-const READ_WAITS_MS = [100, 400];
 
 /** Calls over plain HTTP: the client library buffers whole downloads, and a second way beside it would be one too many. */
 export class DropboxApi {
@@ -65,15 +62,8 @@ export class DropboxApi {
   }
 
   private async send(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
-    for (const waitMs of call.isRead ? READ_WAITS_MS : []) {
-      try {
-        return await this.once(url, init, call);
-      } catch (error) {
-        if (!mayTryAgain(error)) throw error;
-        await sleep(waitMs, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
-      }
-    }
-    return this.once(url, init, call);
+    const once = () => this.once(url, init, call);
+    return call.isRead ? readAgain(call, once) : once();
   }
 
   private async once(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
@@ -145,12 +135,6 @@ function parsed(text: string, { path }: DropboxCall): unknown {
   } catch (error) {
     throw new RemoteFailure('unavailable', { path }, { cause: error });
   }
-}
-
-/** A server that says how long to wait is left alone. */
-function mayTryAgain(error: unknown): boolean {
-  if (!(error instanceof RemoteFailure) || error.reason !== 'unavailable') return false;
-  return error.facts.retryAfterSeconds === undefined;
 }
 
 /** JSON of ASCII characters alone, as a header must be. */

@@ -3,6 +3,7 @@ import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
+  changed,
   folderOf,
   folderPath,
   type ListOptions,
@@ -307,8 +308,4 @@ function commitOf(path: string, { expected, modifiedAt }: WriteOptions): object 
 
 function isReason(error: unknown, reason: RemoteFailure['reason']): boolean {
   return error instanceof RemoteFailure && error.reason === reason;
-}
-
-function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
-  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
 }

@@ -20,6 +20,7 @@ import { segmentProblem } from '@workspace-graph/domain';
 import {
   abortable,
   type CallOptions,
+  changed,
   folderPath,
   joinPath,
   type ListOptions,
@@ -274,10 +275,6 @@ function fileOf(path: string, found: BigIntStats): RemoteFile {
 function seenAs(revision: string): Pick<SeenContent, 'stamp' | 'inode'> {
   const [size, modified, inode = null] = revision.split(':');
   return { stamp: `${size}:${modified}:0`, inode };
-}
-
-function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
-  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
 }
 
 /** @throws RemoteFailure `changed` when the file is not the one that was opened any more */

@@ -1,11 +1,30 @@
-import { RemoteFailure } from '../port/index.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CallOptions, RemoteFailure } from '../port/index.js';
 
 const MAX_RETRY_AFTER_SECONDS = 86_400;
+const READ_WAITS_MS = [100, 400];
 
 /** One call. `path` is of the remote, for failures. */
 export interface HttpCall {
   readonly path: string;
   readonly signal?: AbortSignal | undefined;
+}
+
+export function callOf(path: string, { signal }: CallOptions): HttpCall {
+  return { path, signal };
+}
+
+/** Reads once more, and a third time, unless the server says how long to wait: then it is left alone. */
+export async function readAgain<T>({ signal }: HttpCall, read: () => Promise<T>): Promise<T> {
+  for (const waitMs of READ_WAITS_MS) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!mayReadAgain(error)) throw error;
+      await sleep(waitMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
+    }
+  }
+  return read();
 }
 
 /** @throws the reason of the signal; RemoteFailure `unavailable` for whatever else goes wrong on the way */
@@ -24,4 +43,9 @@ export function busy(response: Response, { path }: HttpCall): RemoteFailure {
   const isTold = Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_RETRY_AFTER_SECONDS;
   const cause = new Error(`The server answered ${response.status}`);
   return new RemoteFailure('unavailable', { path, ...(isTold ? { retryAfterSeconds: seconds } : {}) }, { cause });
+}
+
+function mayReadAgain(error: unknown): boolean {
+  if (!(error instanceof RemoteFailure) || error.reason !== 'unavailable') return false;
+  return error.facts.retryAfterSeconds === undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpCall } from '../http/network.js';
 import { childText } from '../http/xml.js';
-import { RemoteFailure } from '../port/index.js';
+import { cleared, RemoteFailure } from '../port/index.js';
 import type { S3Http } from './s3-http.js';
 
 /** Of a content in parts; the protocol asks for 5 MiB at least, and allows 10,000 of them. */
@@ -84,9 +84,8 @@ export class Multipart {
 
   /** What was sent is forgotten. One that is gone is no error. */
   async abandon(path: string): Promise<void> {
-    await this.http
-      .done('DELETE', this.key, { path, query: { uploadId: this.id }, accept: [404] })
-      .catch(() => undefined);
+    const query = { uploadId: this.id };
+    await cleared(() => this.http.done('DELETE', this.key, { path, query, accept: [404] }));
   }
 
   private next(): { readonly partNumber: string; readonly uploadId: string } {

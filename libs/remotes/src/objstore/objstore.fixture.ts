@@ -13,7 +13,7 @@ export async function objstoreWorld(server: ObjectServer): Promise<RemoteWorld> 
   const door = await Door.to(server.port);
   const config = configOf(server, `bucket-${randomUUID()}`);
   const direct = new S3Http(config);
-  await direct.done('PUT', null, { path: '' });
+  await server.makeBucket(config.bucket);
   const remote = await ObjstoreRemote.open({ ...config, endpoint: `http://127.0.0.1:${door.port}` });
   const policy = { query: { policy: '' }, path: '' };
   return {

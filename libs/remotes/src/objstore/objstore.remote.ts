@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOf, rangeHeader } from '../http/http-content.js';
-import type { HttpCall } from '../http/network.js';
+import { callOf } from '../http/network.js';
 import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
+  changed,
   folderPath,
   type ListOptions,
   listTree,
+  mayPut,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -18,6 +19,7 @@ import {
   type RemoteFile,
   remotePath,
   type TransferOptions,
+  Turns,
   unlessAborted,
   type WriteOptions,
 } from '../port/index.js';
@@ -27,8 +29,6 @@ import { fileOf, objectOf, S3Keys, type S3Object, type S3Place } from './s3-keys
 
 type Condition = Readonly<Record<string, string>>;
 
-/** How long the end of a write waits for its parts to be forgotten, by a server that may be silent. */
-const ABANDON_MS = 5_000;
 /** Of a key, with the root in it. */
 const KEY_BYTES = 1_024;
 /** The largest object that one request copies. */
@@ -57,8 +57,7 @@ export class ObjstoreRemote implements Remote {
   private readonly http: S3Http;
   private readonly keys: S3Keys;
   private readonly bucket: string;
-  /** Settles when the last change has ended. */
-  private changing: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
 
   private constructor(config: ObjstoreConfig) {
     this.http = new S3Http(config);
@@ -101,25 +100,25 @@ export class ObjstoreRemote implements Remote {
     const checked = this.checked(path);
     const call = callOf(checked, options);
     const { expected, signal } = options;
-    await this.on(checked, options, async (place) => mayPut(place, expected));
+    await this.on(checked, options, async (place) => mayPut(occupiedAt(place), expected));
     // Faults of the stream are passed on as they are.
     const parts = partsOf(abortable(bytes, signal), PART_BYTES);
     let upload: Multipart | null = null;
     try {
       for await (const part of parts) {
         if (!upload && part.byteLength < PART_BYTES)
-          return await this.changed(() => this.putWhole(checked, part, expected));
+          return await this.turns.take(() => this.putWhole(checked, part, expected));
         upload ??= await unlessAborted(options, () => Multipart.begin(this.http, this.keys.keyOf(checked), call));
         await upload.add(part, call);
       }
       signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
       const whole = upload;
-      return await this.changed(() =>
+      return await this.turns.take(() =>
         whole ? this.complete(checked, whole, expected) : this.putWhole(checked, new Uint8Array(), expected),
       );
     } catch (error) {
-      if (upload) await Promise.race([upload.abandon(checked), sleep(ABANDON_MS, undefined, { ref: false })]);
+      if (upload) await upload.abandon(checked);
       throw error;
     }
   }
@@ -127,9 +126,9 @@ export class ObjstoreRemote implements Remote {
   /** An empty object with a slash at the end of its key stands for a folder that holds nothing yet. */
   async makeFolder(path: string, options: CallOptions = {}): Promise<void> {
     await this.on(path, options, (place) =>
-      this.changed(async () => {
+      this.turns.take(async () => {
         if (place.found === 'folder') return;
-        mayPut(place, null);
+        mayPut(occupiedAt(place), null);
         await this.http.done('PUT', `${place.key}/`, { path: place.path, body: '' });
       }),
     );
@@ -138,7 +137,7 @@ export class ObjstoreRemote implements Remote {
   async move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
     const target = this.checked(to);
     return await this.on(from, options, ({ path }) =>
-      this.changed(async () => {
+      this.turns.take(async () => {
         const source = await this.held(path, options.expected);
         const made = await this.copied(source, target);
         await this.removed(source);
@@ -150,19 +149,19 @@ export class ObjstoreRemote implements Remote {
   async copy(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
     const target = this.checked(to);
     return await this.on(from, options, ({ path }) =>
-      this.changed(async () => this.copied(await this.held(path, options.expected), target)),
+      this.turns.take(async () => this.copied(await this.held(path, options.expected), target)),
     );
   }
 
   async remove(path: string, options: TransferOptions): Promise<void> {
     await this.on(path, options, ({ path: at }) =>
-      this.changed(async () => this.removed(await this.held(at, options.expected))),
+      this.turns.take(async () => this.removed(await this.held(at, options.expected))),
     );
   }
 
   async removeFolder(path: string, options: CallOptions = {}): Promise<void> {
     await this.on(path, options, (place) =>
-      this.changed(async () => {
+      this.turns.take(async () => {
         if (place.found === null) return;
         if (place.found !== 'folder' || (await this.keys.holdsAnything(place.key, { path: place.path })))
           throw new RemoteFailure('exists', { path: place.path });
@@ -187,13 +186,6 @@ export class ObjstoreRemote implements Remote {
     return checked;
   }
 
-  /** Lets one call at a time look at names and then change them. */
-  private changed<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.changing.then(work);
-    this.changing = done.catch(() => undefined);
-    return done;
-  }
-
   private async get({ key }: S3Place, file: RemoteFile, options: ReadOptions): Promise<Response> {
     const { path, revision } = file;
     const range = rangeHeader(options.range);
@@ -209,7 +201,7 @@ export class ObjstoreRemote implements Remote {
 
   private async putWhole(path: string, content: Uint8Array, expected: string | null): Promise<RemoteFile> {
     const place = await this.keys.locate(path, { path });
-    mayPut(place, expected);
+    mayPut(occupiedAt(place), expected);
     const md5 = createHash('md5').update(content).digest('base64');
     await this.withCondition(place, conditionOn(place.found), (condition) =>
       this.http.done('PUT', place.key, { path, body: content, headers: { 'content-md5': md5, ...condition } }),
@@ -219,14 +211,14 @@ export class ObjstoreRemote implements Remote {
 
   private async complete(path: string, upload: Multipart, expected: string | null): Promise<RemoteFile> {
     const place = await this.keys.locate(path, { path });
-    mayPut(place, expected);
+    mayPut(occupiedAt(place), expected);
     await this.withCondition(place, conditionOn(place.found), (condition) => upload.complete(condition, { path }));
     return this.settled(place);
   }
 
   private async copied(source: S3Place & { readonly found: S3Object }, target: string): Promise<RemoteFile> {
     const place = await this.keys.locate(target, { path: target });
-    mayPut(place, null);
+    mayPut(occupiedAt(place), null);
     const { etag, sizeBytes } = source.found;
     const from = { source: this.http.sourceOf(this.bucket, source.key), etag, sizeBytes };
     const call = { path: target };
@@ -268,10 +260,7 @@ export class ObjstoreRemote implements Remote {
       if (!(error instanceof RemoteFailure) || Object.keys(condition).length === 0) throw error;
       if (error.reason === 'changed') {
         const now = await this.keys.look(place.key, { path: place.path });
-        mayPut(
-          { ...place, found: now },
-          place.found === null ? null : fileOf(place.path, place.found as S3Object).revision,
-        );
+        mayPut(occupiedAt({ ...place, found: now }), fileAt(place)?.revision ?? null);
       } else if (!isNotImplemented(error)) throw error;
       await this.withCondition(place, {}, sends);
     }
@@ -292,20 +281,12 @@ export class ObjstoreRemote implements Remote {
   }
 }
 
-function callOf(path: string, { signal }: CallOptions): HttpCall {
-  return { path, signal };
-}
-
 function fileAt({ path, found }: S3Place): RemoteFile | null {
   return found === null || found === 'folder' ? null : fileOf(path, found);
 }
 
 function folderAt({ path, found }: S3Place): RemoteEntry | null {
   return found === 'folder' ? { kind: 'folder', path, hasTwin: false } : null;
-}
-
-function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
-  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
 }
 
 function conditionOn(found: S3Place['found']): Condition {
@@ -316,13 +297,6 @@ function isNotImplemented({ cause }: RemoteFailure): boolean {
   return cause instanceof Error && /\b501\b/.test(cause.message);
 }
 
-function mayPut(place: S3Place, expected: string | null): void {
-  const { path, found, occupant } = place;
-  if (expected === null) {
-    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
-    return;
-  }
-  const file = fileAt(place);
-  if (!file) throw new RemoteFailure('changed', { path, current: null });
-  if (file.revision !== expected) throw changed(file);
+function occupiedAt(place: S3Place): Parameters<typeof mayPut>[0] {
+  return { path: place.path, file: fileAt(place), by: place.found ? place.path : place.occupant };
 }

@@ -1,9 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { type HttpCall, onNetwork } from '../http/network.js';
+import { type HttpCall, onNetwork, readAgain } from '../http/network.js';
 import { readXml, type XmlElement } from '../http/xml.js';
-import { RemoteFailure } from '../port/index.js';
 import { codeOf, refusalOf } from './s3-failure.js';
 
 export interface ObjstoreConfig {
@@ -28,7 +26,6 @@ export interface S3Call extends HttpCall {
   readonly accept?: readonly number[];
 }
 
-const READ_WAITS_MS = [100, 400];
 /** Of an answer that is not a content: a page of a listing has 1,000 keys of 1 KiB at most. */
 const ANSWER_BYTES = 16 * 1_048_576;
 
@@ -51,17 +48,8 @@ export class S3Http {
   /** @param key null for the bucket itself. @throws RemoteFailure for what is no success and not accepted */
   async send(method: string, key: string | null, call: S3Call): Promise<Response> {
     const isRead = method === 'GET' || method === 'HEAD';
-    for (const waitMs of isRead ? READ_WAITS_MS : []) {
-      try {
-        return await this.once(method, key, call);
-      } catch (error) {
-        if (!mayTryAgain(error)) throw error;
-        await sleep(waitMs, undefined, call.signal ? { signal: call.signal } : {}).catch(() =>
-          call.signal?.throwIfAborted(),
-        );
-      }
-    }
-    return this.once(method, key, call);
+    const once = () => this.once(method, key, call);
+    return isRead ? readAgain(call, once) : once();
   }
 
   /** The answer as XML. A server may tell of a failure after it has answered with success. */
@@ -200,10 +188,4 @@ async function textOf(response: Response, call: HttpCall): Promise<string> {
     }
     return text + decoder.decode();
   });
-}
-
-/** A server that says how long to wait is left alone. */
-function mayTryAgain(error: unknown): boolean {
-  if (!(error instanceof RemoteFailure) || error.reason !== 'unavailable') return false;
-  return error.facts.retryAfterSeconds === undefined;
 }

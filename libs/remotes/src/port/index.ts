@@ -12,9 +12,11 @@ export type {
 } from './abilities.js';
 export { EXPORT_FORMATS } from './abilities.js';
 export { abortable, type Unless, unlessAborted } from './abortable.js';
+export { changed, mayPut, Turns } from './checks.js';
 export { ContentHashes } from './content-hashes.js';
 export type { RemoteDocument, RemoteEntry, RemoteFile, RemotePlace } from './entries.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
+export { cleared, NotedStream } from './faults.js';
 export { listTree } from './list-tree.js';
 export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';

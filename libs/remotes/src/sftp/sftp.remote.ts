@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   abortable,
   type CallOptions,
+  changed,
+  cleared,
   folderOf,
   folderPath,
   type ListOptions,
   listTree,
+  mayPut,
+  NotedStream,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -16,6 +19,7 @@ import {
   type RemoteFile,
   remotePath,
   type TransferOptions,
+  Turns,
   type Unless,
   unlessAborted,
   type WriteOptions,
@@ -24,9 +28,6 @@ import { type SftpConfig, SftpConnection } from './sftp-connection.js';
 import { failureOf, STATUS, statusOf } from './sftp-failure.js';
 import { SftpFiles } from './sftp-files.js';
 import { entryOf, fileOf, isDots, OURS, type Place, SftpTree } from './sftp-tree.js';
-
-/** How long the end of a write waits for its draft to be removed, by a server that may be silent. */
-const DISCARD_MS = 5_000;
 
 /**
  * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
@@ -50,8 +51,7 @@ export class SftpRemote implements Remote {
 
   private readonly files: SftpFiles;
   private readonly tree: SftpTree;
-  /** Settles when the last naming has ended. */
-  private naming: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
 
   private constructor(
     private readonly connection: SftpConnection,
@@ -98,7 +98,7 @@ export class SftpRemote implements Remote {
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
     const place = await this.on(path, options, async (at) => {
-      mayPut(at, options.expected);
+      mayPut(occupiedAt(at), options.expected);
       await this.tree.makeFolders(folderOf(at.path));
       return this.tree.locate(at.path);
     });
@@ -107,23 +107,23 @@ export class SftpRemote implements Remote {
       await unlessAborted(options, () => this.fill(place.path, draft, abortable(bytes, options.signal)));
       options.signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
-      return await this.run(place.path, {}, () => this.named(() => this.give(place.path, draft, options)));
+      return await this.run(place.path, {}, () => this.turns.take(() => this.give(place.path, draft, options)));
     } catch (error) {
-      await Promise.race([this.discard(draft), sleep(DISCARD_MS, undefined, { ref: false })]);
+      await cleared(() => this.files.unlink(draft));
       throw error;
     }
   }
 
   makeFolder(path: string, options: CallOptions = {}): Promise<void> {
-    return this.on(path, options, ({ path: at }) => this.named(() => this.tree.makeFolders(at)));
+    return this.on(path, options, ({ path: at }) => this.turns.take(() => this.tree.makeFolders(at)));
   }
 
   move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
     const target = this.checked(to);
     return this.on(from, options, ({ path }) =>
-      this.named(async () => {
+      this.turns.take(async () => {
         const source = await this.held(path, options.expected);
-        mayPut(await this.tree.locate(target), null);
+        mayPut(occupiedAt(await this.tree.locate(target)), null);
         await this.tree.makeFolders(folderOf(target));
         const { absolute } = await this.tree.locate(target);
         await this.unlessTaken(target, () => this.files.rename(source.absolute, absolute));
@@ -140,7 +140,7 @@ export class SftpRemote implements Remote {
 
   remove(path: string, options: TransferOptions): Promise<void> {
     return this.on(path, options, ({ path: at }) =>
-      this.named(async () => {
+      this.turns.take(async () => {
         const { absolute } = await this.held(at, options.expected);
         await this.files.unlink(absolute);
       }),
@@ -184,13 +184,6 @@ export class SftpRemote implements Remote {
     return checked;
   }
 
-  /** Lets one call at a time look at names and then change them. */
-  private named<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.naming.then(work);
-    this.naming = done.catch(() => undefined);
-    return done;
-  }
-
   /** Null where there is no such folder. */
   private entriesOf(folder: string, options: ListOptions): Promise<RemoteEntry[] | null> {
     return this.run(folder, options, async () => {
@@ -226,17 +219,17 @@ export class SftpRemote implements Remote {
 
   /** Faults of the stream are passed on as they are. */
   private async fill(path: string, draft: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    const fault: { of?: { readonly error: unknown } } = {};
+    const noted = new NotedStream(bytes);
     try {
       const handle = await this.files.open(draft, 'wx');
       try {
-        await this.files.write(handle, noting(bytes, fault));
+        await this.files.write(handle, noted.passing());
         await this.files.sync(handle);
       } finally {
         await this.files.close(handle);
       }
     } catch (error) {
-      if (fault.of) throw fault.of.error;
+      noted.rethrow();
       throw await this.writeFailure(error, path, draft);
     }
   }
@@ -251,7 +244,7 @@ export class SftpRemote implements Remote {
 
   private async give(path: string, draft: string, { expected, modifiedAt }: WriteOptions): Promise<RemoteFile> {
     const at = await this.tree.locate(path);
-    mayPut(at, expected);
+    mayPut(occupiedAt(at), expected);
     const wanted = modifiedAt === undefined ? null : Math.floor(Date.parse(modifiedAt) / 1_000);
     await this.setDistinctTime(draft, at, wanted);
     if (expected !== null) await this.files.replace(draft, at.absolute);
@@ -292,11 +285,6 @@ export class SftpRemote implements Remote {
     if (!found?.isFile()) throw new RemoteFailure('changed', { path, current: null });
     return fileOf(path, found);
   }
-
-  /** What a broken connection leaves has a name of ours, is never listed, and holds up no other write. */
-  private async discard(draft: string): Promise<void> {
-    await this.files.unlink(draft).catch(ignore);
-  }
 }
 
 function dispose(content: RemoteContent): PromiseLike<void> {
@@ -307,28 +295,6 @@ function ignore(): void {
   // Nothing hangs on it.
 }
 
-function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
-  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
-}
-
-function mayPut({ path, found, occupant }: Place, expected: string | null): void {
-  const file = found?.isFile() ? fileOf(path, found) : null;
-  if (expected === null) {
-    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
-    return;
-  }
-  if (!file) throw new RemoteFailure('changed', { path, current: null });
-  if (file.revision !== expected) throw changed(file);
-}
-
-async function* noting(
-  bytes: AsyncIterable<Uint8Array>,
-  fault: { of?: { readonly error: unknown } },
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } catch (error) {
-    fault.of = { error };
-    throw error;
-  }
+function occupiedAt({ path, found, occupant }: Place): Parameters<typeof mayPut>[0] {
+  return { path, file: found?.isFile() ? fileOf(path, found) : null, by: found ? path : occupant };
 }

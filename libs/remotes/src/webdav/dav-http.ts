@@ -1,5 +1,5 @@
 import { busy, type HttpCall, onNetwork } from '../http/network.js';
-import { RemoteFailure } from '../port/index.js';
+import { NotedStream, RemoteFailure } from '../port/index.js';
 import { type DavResource, readMultistatus } from './multistatus.js';
 
 export interface DavConfig {
@@ -45,8 +45,8 @@ export class DavHttp {
 
   /** @throws RemoteFailure for what is no success and not accepted; what the body throws */
   async send(method: string, at: DavPath, { headers, body, accept = [], ...call }: DavCall): Promise<Response> {
-    const fault: { of?: { readonly error: unknown } } = {};
-    const stream = typeof body === 'object' ? ReadableStream.from(noting(body, fault)) : body;
+    const noted = typeof body === 'object' ? new NotedStream(body) : null;
+    const stream = noted ? ReadableStream.from(noted.passing()) : (body as string | undefined);
     const init: RequestInit = {
       method,
       headers: { ...headers, authorization: this.authorization },
@@ -56,7 +56,8 @@ export class DavHttp {
       ...(stream === undefined ? {} : { body: stream, duplex: 'half' }),
     };
     const response = await onNetwork(call, () => fetch(this.urlOf(at), init)).catch((error: unknown) => {
-      throw fault.of ? fault.of.error : error;
+      noted?.rethrow();
+      throw error;
     });
     if (response.ok || accept.includes(response.status)) return response;
     await response.body?.cancel();
@@ -163,19 +164,6 @@ function refusalOf(response: Response, call: HttpCall): Error {
       return new RemoteFailure('name_refused', { path });
     default:
       return busy(response, call);
-  }
-}
-
-/** A body that fails is told as what it threw, and not as a fault of the network. */
-async function* noting(
-  bytes: AsyncIterable<Uint8Array>,
-  fault: { of?: { readonly error: unknown } },
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } catch (error) {
-    fault.of = { error };
-    throw error;
   }
 }
 

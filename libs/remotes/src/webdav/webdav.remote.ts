@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOf, rangeHeader } from '../http/http-content.js';
-import type { HttpCall } from '../http/network.js';
+import { callOf, type HttpCall } from '../http/network.js';
 import {
   abortable,
   type CallOptions,
+  changed,
+  cleared,
   folderOf,
   folderPath,
   type ListOptions,
   listTree,
+  mayPut,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -18,14 +20,12 @@ import {
   type RemoteFile,
   remotePath,
   type TransferOptions,
+  Turns,
   unlessAborted,
   type WriteOptions,
 } from '../port/index.js';
 import { type DavCall, type DavConfig, DavHttp, type DavPath } from './dav-http.js';
 import { type DavPlace, DavTree, entryOf, fileOf, OURS, strongTagOf } from './dav-tree.js';
-
-/** How long the end of a write waits for its draft to be removed, by a server that may be silent. */
-const DISCARD_MS = 5_000;
 
 /**
  * A folder of a WebDAV server. A content goes to a draft, which then gets its name: a new one only where nothing lies, an old
@@ -49,8 +49,7 @@ export class WebdavRemote implements Remote {
 
   private readonly http: DavHttp;
   private readonly tree: DavTree;
-  /** Settles when the last naming has ended. */
-  private naming: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
 
   private constructor(config: DavConfig) {
     this.http = new DavHttp(config);
@@ -91,7 +90,7 @@ export class WebdavRemote implements Remote {
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
     const folder = await this.on(path, options, async (place) => {
-      mayPut(place, options.expected);
+      mayPut(occupiedAt(place), options.expected);
       return this.tree.makeFolders(folderOf(place.path), callOf(place.path, options));
     });
     const target = this.checked(path);
@@ -103,9 +102,9 @@ export class WebdavRemote implements Remote {
       );
       options.signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
-      return await this.named(() => this.give(target, draft, options.expected));
+      return await this.turns.take(() => this.give(target, draft, options.expected));
     } catch (error) {
-      await Promise.race([this.discard(draft), sleep(DISCARD_MS, undefined, { ref: false })]);
+      await cleared(() => this.http.done('DELETE', draft, { path: target, accept: [404] }));
       throw error;
     }
   }
@@ -113,7 +112,7 @@ export class WebdavRemote implements Remote {
   async makeFolder(path: string, options: CallOptions = {}): Promise<void> {
     const checked = this.checked(path);
     await unlessAborted(options, () =>
-      this.named(async () => {
+      this.turns.take(async () => {
         await this.tree.makeFolders(checked, callOf(checked, options));
       }),
     );
@@ -129,7 +128,7 @@ export class WebdavRemote implements Remote {
 
   remove(path: string, options: TransferOptions): Promise<void> {
     return this.on(path, options, ({ path: at }) =>
-      this.named(async () => {
+      this.turns.take(async () => {
         const place = await this.held(at, options.expected);
         const tag = place.found && strongTagOf(place.found);
         const sends = (headers: Record<string, string>) => this.http.done('DELETE', place.at, { path: at, headers });
@@ -141,7 +140,7 @@ export class WebdavRemote implements Remote {
   /** A server removes a folder with all that is in it, so the folder is taken aside first. */
   removeFolder(path: string, options: CallOptions = {}): Promise<void> {
     return this.on(path, options, (place) =>
-      this.named(async () => {
+      this.turns.take(async () => {
         if (!place.found) return;
         const call = { path: place.path };
         if (place.found.kind !== 'folder' || (await this.holdsAnything(place.at, call)))
@@ -172,13 +171,6 @@ export class WebdavRemote implements Remote {
     return checked;
   }
 
-  /** Lets one call at a time look at names and then change them. */
-  private named<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.naming.then(work);
-    this.naming = done.catch(() => undefined);
-    return done;
-  }
-
   private async get({ at, found }: DavPlace, file: RemoteFile, options: ReadOptions): Promise<Response> {
     const call = callOf(file.path, options);
     const tag = found && strongTagOf(found);
@@ -196,7 +188,7 @@ export class WebdavRemote implements Remote {
 
   private async give(path: string, draft: DavPath, expected: string | null): Promise<RemoteFile> {
     const place = await this.tree.locate(path, { path });
-    mayPut(place, expected);
+    mayPut(occupiedAt(place), expected);
     const tag = place.found && strongTagOf(place.found);
     const sends = (headers: Record<string, string>) =>
       this.rename(draft, place.at, { path, headers: { ...headers, overwrite: expected === null ? 'F' : 'T' } });
@@ -211,10 +203,10 @@ export class WebdavRemote implements Remote {
   ): Promise<RemoteFile> {
     const target = this.checked(to);
     return await this.on(from, options, ({ path }) =>
-      this.named(async () => {
+      this.turns.take(async () => {
         const source = await this.held(path, options.expected);
         const there = await this.tree.locate(target, { path: target });
-        mayPut(there, null);
+        mayPut(occupiedAt(there), null);
         const folder = await this.tree.makeFolders(folderOf(target), { path: target });
         const at = [...folder.at, target.slice(target.lastIndexOf('/') + 1)];
         const tag = source.found && strongTagOf(source.found);
@@ -282,32 +274,12 @@ export class WebdavRemote implements Remote {
   private async holdsAnything(at: DavPath, call: HttpCall): Promise<boolean> {
     return ((await this.http.children(at, call)) ?? []).length > 0;
   }
-
-  /** What a broken connection leaves has a name of ours, is never listed, and holds up no other write. */
-  private async discard(draft: DavPath): Promise<void> {
-    await this.http.done('DELETE', draft, { path: '', accept: [404] }).catch(() => undefined);
-  }
-}
-
-function callOf(path: string, { signal }: CallOptions): HttpCall {
-  return { path, signal };
 }
 
 function fileAt({ path, found }: DavPlace): RemoteFile | null {
   return found?.kind === 'file' ? fileOf(path, found) : null;
 }
 
-function changed({ path, revision, sizeBytes }: RemoteFile): RemoteFailure {
-  return new RemoteFailure('changed', { path, current: { revision, sizeBytes } });
-}
-
-function mayPut(place: DavPlace, expected: string | null): void {
-  const { path, found, occupant } = place;
-  if (expected === null) {
-    if (found || occupant !== null) throw new RemoteFailure('exists', { path: occupant ?? path });
-    return;
-  }
-  const file = fileAt(place);
-  if (!file) throw new RemoteFailure('changed', { path, current: null });
-  if (file.revision !== expected) throw changed(file);
+function occupiedAt(place: DavPlace): Parameters<typeof mayPut>[0] {
+  return { path: place.path, file: fileAt(place), by: place.found ? place.path : place.occupant };
 }

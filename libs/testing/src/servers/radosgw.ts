@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +15,7 @@ import { answersWith } from './tcp-probe.js';
 export interface ObjectServer extends TestServer {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  makeBucket(name: string): Promise<void>;
 }
 
 interface Cluster {
@@ -107,6 +108,18 @@ function daemon({ programs, folder, env }: Cluster, program: string, ...args: st
   return startChild({ binary, args: ['-c', 'ceph.conf', ...args, '-f'], logFile, env, cwd: folder });
 }
 
+/** Signed in the old way, which takes a few lines. */
+async function makeBucket(
+  url: string,
+  { accessKeyId, secretAccessKey }: Pick<ObjectServer, 'accessKeyId' | 'secretAccessKey'>,
+): Promise<void> {
+  const date = new Date().toUTCString();
+  const told = createHmac('sha1', secretAccessKey).update(`PUT\n\n\n${date}\n${new URL(url).pathname}`);
+  const headers = { date, authorization: `AWS ${accessKeyId}:${told.digest('base64')}` };
+  const { status } = await fetch(url, { method: 'PUT', headers });
+  if (status !== 200) throw new Error(`No bucket was made: ${status}`);
+}
+
 /**
  * Starts a private Ceph with one monitor and one store in memory, and its S3 gateway on a free loopback port.
  * @throws Error saying why there is none, or with the end of its log
@@ -145,6 +158,7 @@ export async function startRadosgw(): Promise<ObjectServer> {
     await call(cluster, 'radosgw-admin', ...who, ...keys);
     const stop = server.stop.bind(server);
     return Object.assign(server, login, {
+      makeBucket: (name: string) => makeBucket(`${server.url}/${name}`, login),
       stop: async () => {
         await server.kill('SIGKILL');
         await end();

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long the end of a write waits until what it left is removed, by a server that may be silent. */
+const CLEARED_WITHIN_MS = 5_000;
+
+/** Passes a stream to a client that would tell its fault as one of the network, and remembers the fault. */
+export class NotedStream {
+  private fault: { readonly error: unknown } | null = null;
+
+  constructor(private readonly bytes: AsyncIterable<Uint8Array>) {}
+
+  async *passing(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.bytes;
+    } catch (error) {
+      this.fault = { error };
+      throw error;
+    }
+  }
+
+  /** @throws what the stream threw, if it did */
+  rethrow(): void {
+    if (this.fault) throw this.fault.error;
+  }
+}
+
+/** Removes what a write left, and waits for it for a moment. What stays is seen by nobody. */
+export async function cleared(work: () => Promise<unknown>): Promise<void> {
+  await Promise.race([work().catch(() => undefined), sleep(CLEARED_WITHIN_MS, undefined, { ref: false })]);
+}
