@@ -7,17 +7,11 @@ const MEBIBYTE = 1_048_576;
 
 /** A disk of a few megabytes, to be filled. Only root can make one. */
 export class SmallDisk implements Disposable {
-  readonly folder: string;
-  private readonly ballast: string;
+  readonly folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  private readonly ballast = join(this.folder, 'ballast');
 
   /** For one user; root without one. @throws Error where root may not mount, as in closed containers */
-  constructor(
-    sizeMb: number,
-    { uid, gid }: { readonly uid: number; readonly gid: number } = { uid: 0, gid: 0 },
-    private readonly parent = tmpdir(),
-  ) {
-    this.folder = mkdtempSync(join(parent, 'small-disk-'));
-    this.ballast = join(this.folder, 'ballast');
+  constructor(sizeMb: number, { uid, gid }: { readonly uid: number; readonly gid: number } = { uid: 0, gid: 0 }) {
     const options = `size=${sizeMb}m,uid=${uid},gid=${gid},mode=0700`;
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', this.folder], { stdio: 'ignore' });
   }
@@ -56,7 +50,8 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (statSync(this.folder).dev !== statSync(this.parent).dev) execFileSync('umount', [this.folder]);
+    // A server may be about to close a file on it.
+    if (statSync(this.folder).dev !== statSync(tmpdir()).dev) execFileSync('umount', ['--lazy', this.folder]);
     rmSync(this.folder, { recursive: true, force: true });
   }
 

@@ -13,9 +13,10 @@ export function listingScenarios(stage: () => Stage): void {
   });
 
   it('lists many files, each once', async () => {
-    for (let number = 0; number < MANY; number += 1) await stage().world.plant(`many/${number}.txt`, 'x');
-    expect(new Set(await stage().pathsIn('many')).size).toBe(MANY);
-    expect(await stage().listed('many')).toHaveLength(MANY);
+    const many = Math.min(stage().world.atMost ?? MANY, MANY);
+    for (let number = 0; number < many; number += 1) await stage().world.plant(`many/${number}.txt`, 'x');
+    expect(new Set(await stage().pathsIn('many')).size).toBe(many);
+    expect(await stage().listed('many')).toHaveLength(many);
   });
 
   it('tells a folder that is not there from an empty one', async () => {

@@ -14,6 +14,8 @@ export interface RemoteWorld {
   readonly network?: NetworkFaults;
   /** True where the storage itself is in the memory of this process. */
   readonly isInMemory?: boolean;
+  /** How many files a folder can have before this server takes minutes. */
+  readonly atMost?: number;
   close(): Promise<void>;
 }
 

@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Asides,
-  asideName,
-  bringBackTo,
-  diskCode,
-  isAbsent,
-  locate,
-  type MirrorPath,
-  statOrNull,
-} from '@workspace-graph/disk';
+import { type Asides, asideName, bringBackTo, locate, type MirrorPath, statOrNull } from '@workspace-graph/disk';
+import { type Note, Notes, removeIfThere } from './notes.js';
 
 /** Notes of what was taken aside; listings leave it out. */
 const NOTES = '.svc-asides';
@@ -29,8 +19,11 @@ interface Taken {
  */
 export class FsAsides implements Asides {
   private readonly taken: Taken[] = [];
+  private readonly notes: Notes;
 
-  constructor(private readonly root: string) {}
+  constructor(private readonly root: string) {
+    this.notes = new Notes(root, NOTES);
+  }
 
   /** Whether the call found nothing that it could take. */
   get isEmpty(): boolean {
@@ -39,8 +32,7 @@ export class FsAsides implements Asides {
 
   next(at: MirrorPath): string {
     const id = randomUUID();
-    makeNotes(join(this.root, NOTES));
-    writeFileSync(join(this.root, NOTES, id), at.path, { flag: 'wx', flush: true });
+    this.notes.make(id, at.path, { durable: true });
     this.taken.push({ id, at });
     return id;
   }
@@ -57,60 +49,30 @@ export class FsAsides implements Asides {
   async done(): Promise<void> {
     for (const { id, at } of this.taken) {
       await removeIfThere(asideOf(at, id).absolute);
-      await removeIfThere(join(this.root, NOTES, id));
+      await this.notes.forget(id);
     }
   }
 
   /** Gives names back; what finds its name taken stays aside, with its note. */
   async undone(): Promise<void> {
-    for (const { id, at } of this.taken) await giveBack(this.root, id, at.path);
+    for (const { id, at } of this.taken) await giveBack(this.root, this.notes, { id, path: at.path });
   }
 
   /** Gives the files back that abandoned calls took aside. */
   static async recover(root: string, nowMs: number): Promise<void> {
-    for (const id of await notesIn(root)) {
-      const note = join(root, NOTES, id);
-      const found = await statOrNull(note);
-      if (!found || nowMs - Number(found.mtimeMs) < ABANDONED_MS) continue;
-      await giveBack(root, id, await readFile(note, 'utf8'));
-    }
+    const notes = new Notes(root, NOTES);
+    for await (const note of notes.olderThan(nowMs - ABANDONED_MS)) await giveBack(root, notes, note);
   }
 }
 
-/** Not `recursive`, which tells a disk that is read-only as a folder that is not there. */
-function makeNotes(folder: string): void {
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (diskCode(error) !== 'EEXIST') throw error;
-  }
-}
-
-async function giveBack(root: string, id: string, path: string): Promise<void> {
+async function giveBack(root: string, notes: Notes, { id, path }: Pick<Note, 'id' | 'path'>): Promise<void> {
   const aside = asideOf(await locate(root, path), id);
   const isAside = (await statOrNull(aside.absolute)) !== null;
   if (isAside && !(await bringBackTo(aside, path))) return;
-  await removeIfThere(join(root, NOTES, id));
+  await notes.forget(id);
 }
 
 function asideOf(at: MirrorPath, id: string): MirrorPath {
   const names = [...at.names.slice(0, -1), asideName(id)];
   return { ...at, names, absolute: join(at.mirrorRoot, ...names) };
-}
-
-async function notesIn(root: string): Promise<string[]> {
-  try {
-    return await readdir(join(root, NOTES));
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (!isAbsent(error)) throw error;
-  }
 }

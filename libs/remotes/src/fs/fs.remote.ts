@@ -38,6 +38,7 @@ import {
   type WriteOptions,
 } from '../port/index.js';
 import { FsAsides } from './asides.js';
+import { DraftNotes } from './draft-notes.js';
 import { onRemote } from './fs-failure.js';
 
 const PAGE = 1_000;
@@ -75,6 +76,7 @@ export class FsRemote implements Remote {
     await onRemote('', async () => {
       await using _folder = await HeldFolder.of(inRoot(root));
       await FsAsides.recover(root, Date.now());
+      await DraftNotes.recover(root, Date.now());
     });
     return new FsRemote(root);
   }
@@ -117,6 +119,7 @@ export class FsRemote implements Remote {
       if (expected !== null && !at.exists) throw new RemoteFailure('changed', { path: at.path, current: null });
       if (expected === null && at.exists) throw new RemoteFailure('exists', { path: at.path });
       const modified = modifiedAt === undefined ? {} : { modified: timesAt(Date.parse(modifiedAt)) };
+      await using _noted = DraftNotes.begin(this.root, at.path);
       await using staged = await StagedFile.of(at, abortable(bytes, signal), modified);
       signal?.throwIfAborted();
       return await this.taking(async (asides) => {

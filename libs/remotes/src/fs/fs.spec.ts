@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asideName } from '@workspace-graph/disk';
+import { asideName, temporaryName } from '@workspace-graph/disk';
 import { SmallDisk } from '@workspace-graph/testing';
 import { remoteConformance } from '../conformance/remote.conformance.js';
 import { bytesOf, failureOf } from '../conformance/stage.js';
@@ -40,6 +40,43 @@ describe('a folder as a remote', () => {
       ['other', 'link', false],
     ]);
     expect((await readdir(folder)).sort()).toEqual(['root', 'secret']);
+  });
+
+  it('is rid of what a killed process was writing, after a day', async () => {
+    const day = 24 * 60 * 60_000;
+    const old = new Date(Date.now() - day - 1_000);
+    const [of, by] = [temporaryName(), temporaryName()];
+    for (const path of ['wip/deep', '.svc-drafts']) await mkdir(join(root, path), { recursive: true });
+    for (const name of [of, by]) await writeFile(join(root, 'wip/deep', name), 'half of it');
+    for (const id of ['one', 'two'])
+      await writeFile(join(root, '.svc-drafts', id), id === 'one' ? 'wip/deep' : 'none/at/all');
+    for (const path of [`wip/deep/${of}`, '.svc-drafts/one', '.svc-drafts/two'])
+      await utimes(join(root, path), old, old);
+    await using remote = await FsRemote.open(root);
+    expect(await readdir(join(root, 'wip/deep'))).toEqual([by]);
+    expect(await readdir(join(root, '.svc-drafts'))).toEqual([]);
+    expect(await entries(remote)).toEqual([
+      ['folder', 'wip', false],
+      ['folder', 'wip/deep', false],
+    ]);
+  });
+
+  it('notes where it writes, as long as it does', async () => {
+    await using remote = await FsRemote.open(root);
+    const arrived = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('half');
+      arrived.resolve();
+      await goOn.promise;
+    }
+    const written = remote.write('wip/a.txt', bytes(), { expected: null });
+    await arrived.promise;
+    const [note = ''] = await readdir(join(root, '.svc-drafts'));
+    expect(await readFile(join(root, '.svc-drafts', note), 'utf8')).toBe('wip');
+    goOn.resolve();
+    await written;
+    expect(await readdir(join(root, '.svc-drafts'))).toEqual([]);
   });
 
   it('is not there, rather than empty, when its folder is not', async () => {

@@ -22,6 +22,21 @@ export interface CopySource {
   readonly sizeBytes: number;
 }
 
+/** An upload in parts that was begun so long ago belongs to a process that did not live to end it. */
+const ABANDONED_UPLOAD_MS = 7 * 24 * 60 * 60_000;
+
+/** Forgets uploads below a prefix that nobody will complete. */
+export async function clearUploads(http: S3Http, prefix: string, nowMs: number): Promise<void> {
+  const call = { path: '' };
+  const { children } = await http.xml('GET', null, { ...call, query: { uploads: '', prefix, 'max-uploads': '1000' } });
+  for (const upload of children.filter(({ name }) => name === 'Upload')) {
+    const [key, uploadId] = [childText(upload, 'Key'), childText(upload, 'UploadId')];
+    const isOld = Date.parse(childText(upload, 'Initiated') ?? '') <= nowMs - ABANDONED_UPLOAD_MS;
+    if (isOld && key !== null && uploadId !== null)
+      await cleared(() => http.done('DELETE', key, { ...call, query: { uploadId }, accept: [404] }));
+  }
+}
+
 /** A content that goes up in parts. Nothing is seen under its key before `complete`. */
 export class Multipart {
   private readonly parts: Part[] = [];

@@ -23,7 +23,7 @@ import {
   unlessAborted,
   type WriteOptions,
 } from '../port/index.js';
-import { Multipart, PART_BYTES } from './multipart.js';
+import { clearUploads, Multipart, PART_BYTES } from './multipart.js';
 import { type ObjstoreConfig, S3Http } from './s3-http.js';
 import { fileOf, objectOf, S3Keys, type S3Object, type S3Place } from './s3-keys.js';
 
@@ -69,6 +69,11 @@ export class ObjstoreRemote implements Remote {
   static async open(config: ObjstoreConfig): Promise<ObjstoreRemote> {
     const remote = new ObjstoreRemote(config);
     await remote.keys.entriesOf('', { path: '' });
+    // Not every credential may see them, and nothing hangs on it.
+    const prefix = config.root === '' ? '' : `${config.root}/`;
+    await clearUploads(remote.http, prefix, Date.now()).catch((error: unknown) => {
+      if (!(error instanceof RemoteFailure)) throw error;
+    });
     return remote;
   }
 

@@ -32,12 +32,16 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   answer = says(EMPTY);
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const login = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  remote = await ObjstoreRemote.open({ endpoint, region: 'r', bucket: 'b', root: 'root', pathStyle: true, ...login });
+  remote = await open();
   seen = [];
 });
 afterAll(() => void server.close());
+
+function open(): Promise<ObjstoreRemote> {
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const login = { accessKeyId: 'key', secretAccessKey: 'secret' };
+  return ObjstoreRemote.open({ endpoint, region: 'r', bucket: 'b', root: 'root', pathStyle: true, ...login });
+}
 
 async function listed(): Promise<string[]> {
   const paths: string[] = [];
@@ -97,6 +101,19 @@ describe('a listing of an odd storage', () => {
     expect(await listed()).toEqual([]);
     expect(await listed()).toEqual([]);
     expect(dates).toHaveLength(3);
+  });
+});
+
+describe('an upload that a killed process began', () => {
+  it('is forgotten after a week, and one that may still go on is not', async () => {
+    const began = (key: string, days: number): string =>
+      `<Upload><Key>${key}</Key><UploadId>of ${key}</UploadId><Initiated>${new Date(Date.now() - days * 86_400_000).toISOString()}</Initiated></Upload>`;
+    const uploads = `<ListMultipartUploadsResult>${began('root/old', 8)}${began('root/young', 6)}</ListMultipartUploadsResult>`;
+    answer = (request, response) =>
+      says(new URL(request.url ?? '', 'http://x').searchParams.has('uploads') ? uploads : EMPTY)(request, response);
+    await open();
+    const ended = seen.filter(({ method }) => method === 'DELETE').map(({ url }) => decodeURIComponent(url ?? ''));
+    expect(ended).toEqual(['/b/root/old?uploadId=of root/old']);
   });
 });
 

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How long the end of a write waits until what it left is removed, by a server that may be silent. */
 const CLEARED_WITHIN_MS = 5_000;
 
+/** A draft that nobody has written to for so long belongs to a process that did not live to end it. */
+export const ABANDONED_DRAFT_MS = 24 * 60 * 60_000;
+
 /** Passes a stream to a client that would tell its fault as one of the network, and remembers the fault. */
 export class NotedStream {
   private fault: { readonly error: unknown } | null = null;

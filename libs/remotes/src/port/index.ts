@@ -16,7 +16,7 @@ export { changed, mayPut, Turns } from './checks.js';
 export { ContentHashes } from './content-hashes.js';
 export type { RemoteDocument, RemoteEntry, RemoteFile, RemotePlace } from './entries.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
-export { cleared, NotedStream } from './faults.js';
+export { ABANDONED_DRAFT_MS, cleared, NotedStream } from './faults.js';
 export { listTree } from './list-tree.js';
 export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';

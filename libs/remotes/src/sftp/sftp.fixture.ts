@@ -42,7 +42,7 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
     leftOvers: async () =>
       readdirSync(root, { recursive: true })
         .map(String)
-        .filter((name) => name.includes('.svc-')),
+        .filter((name) => name.includes('.svc-') && name !== '.svc-drafts'),
     close: async () => {
       await remote[Symbol.asyncDispose]();
       if (disk) disk[Symbol.dispose]();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  ABANDONED_DRAFT_MS,
   abortable,
   type CallOptions,
   changed,
@@ -52,6 +53,8 @@ export class SftpRemote implements Remote {
   private readonly files: SftpFiles;
   private readonly tree: SftpTree;
   private readonly turns = new Turns();
+  /** Where contents are written before they get their names. */
+  private readonly drafts: string;
 
   private constructor(
     private readonly connection: SftpConnection,
@@ -59,6 +62,7 @@ export class SftpRemote implements Remote {
   ) {
     this.files = new SftpFiles(connection);
     this.tree = new SftpTree(this.files, root);
+    this.drafts = `${root}/${OURS}drafts`;
   }
 
   /** @throws RemoteFailure `unavailable`, also for a root that is not there; `forbidden` for a login or a server's key */
@@ -67,6 +71,7 @@ export class SftpRemote implements Remote {
     const remote = new SftpRemote(connection, config.root);
     try {
       await remote.tree.locate('');
+      await remote.clearDrafts(Date.now());
       return remote;
     } catch (error) {
       await connection[Symbol.asyncDispose]();
@@ -102,7 +107,7 @@ export class SftpRemote implements Remote {
       await this.tree.makeFolders(folderOf(at.path));
       return this.tree.locate(at.path);
     });
-    const draft = `${folderOf(place.absolute)}/${OURS}${randomUUID()}`;
+    const draft = `${this.drafts}/${randomUUID()}`;
     try {
       await unlessAborted(options, () => this.fill(place.path, draft, abortable(bytes, options.signal)));
       options.signal?.throwIfAborted();
@@ -221,7 +226,7 @@ export class SftpRemote implements Remote {
   private async fill(path: string, draft: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const noted = new NotedStream(bytes);
     try {
-      const handle = await this.files.open(draft, 'wx');
+      const handle = await this.openDraft(draft);
       try {
         await this.files.write(handle, noted.passing());
         await this.files.sync(handle);
@@ -232,6 +237,28 @@ export class SftpRemote implements Remote {
       noted.rethrow();
       throw await this.writeFailure(error, path, draft);
     }
+  }
+
+  private async openDraft(draft: string): Promise<Buffer> {
+    try {
+      return await this.files.open(draft, 'wx');
+    } catch (error) {
+      if (statusOf(error) !== STATUS.noSuchFile) throw error;
+      // Another call may have been first; what is wrong else is told by the next line.
+      await this.files.makeFolder(this.drafts).catch(ignore);
+      return this.files.open(draft, 'wx');
+    }
+  }
+
+  /** Removes what writes left that did not live to end. */
+  private async clearDrafts(nowMs: number): Promise<void> {
+    const left = await this.files.names(this.drafts).catch((error: unknown) => {
+      if (statusOf(error) === STATUS.noSuchFile) return [];
+      throw error;
+    });
+    const old = left.filter(({ attrs }) => attrs.mtime * 1_000 <= nowMs - ABANDONED_DRAFT_MS);
+    for (const { filename } of old)
+      if (!isDots(filename)) await this.files.unlink(`${this.drafts}/${filename}`).catch(ignore);
   }
 
   /** The protocol has no status for a full disk. */

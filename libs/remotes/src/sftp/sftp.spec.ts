@@ -1,3 +1,6 @@
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SmallDisk, type SshServer, startSshd, whyNoSshd } from '@workspace-graph/testing';
 import { remoteConformance } from '../conformance/remote.conformance.js';
 import { failureOf } from '../conformance/stage.js';
@@ -27,6 +30,22 @@ const title = missing === null ? 'sftp' : `sftp, skipped because ${missing}`;
 
   it('tells a folder that is not there as unavailable', async () => {
     expect(await failureOf(SftpRemote.open({ ...loginOf(server), root: '/none/at/all' }))).toBe('unavailable');
+  });
+
+  it('is rid of what a killed process was writing, after a day', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'sftp-left-'));
+    const drafts = join(root, '.svc-drafts');
+    mkdirSync(drafts);
+    const old = Date.now() / 1_000 - 25 * 60 * 60;
+    for (const name of ['old', 'young']) writeFileSync(join(drafts, name), 'half of it');
+    utimesSync(join(drafts, 'old'), old, old);
+    const { owner } = server;
+    if (owner) for (const path of [root, drafts]) chownSync(path, owner.uid, owner.gid);
+    {
+      await using _remote = await SftpRemote.open({ ...loginOf(server), root });
+      expect(readdirSync(drafts)).toEqual(['young']);
+    }
+    rmSync(root, { recursive: true });
   });
 
   it('never takes a content of the same size, written within the same second, for the one before', async () => {

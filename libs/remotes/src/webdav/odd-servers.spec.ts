@@ -33,7 +33,11 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 beforeEach(async () => {
-  answer = answers(multistatus(told('/files/', FOLDER)));
+  answer = (request, response) =>
+    answers(multistatus(told('/files/', FOLDER)), request.url === '/files' || request.url === '/files/' ? 207 : 404)(
+      request,
+      response,
+    );
   remote = await WebdavRemote.open({ url: `${url}/files`, username: 'ada', password: 'secret' });
   seen.length = 0;
 });

@@ -1,4 +1,15 @@
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type DavServer, SmallDisk } from '@workspace-graph/testing';
 import type { RemoteWorld } from '../conformance/world.js';
@@ -10,10 +21,20 @@ const DISK_MB = 80;
 /** Where mod_dav_fs keeps properties. */
 const OF_SERVER = '.DAV';
 
+/** What a server cannot do. */
+export interface Limits {
+  readonly atMost?: number;
+  /** Names that it may leave. */
+  readonly ignored?: RegExp;
+}
+
 /** A folder of its own on a shared server, on a disk that can be full where this run may make one. */
-export async function webdavWorld(server: DavServer): Promise<RemoteWorld> {
-  const disk = SmallDisk.available() ? new SmallDisk(DISK_MB, server.owner, server.folder) : null;
-  const folder = disk?.folder ?? mkdtempSync(join(server.folder, 'world-'));
+export async function webdavWorld(server: DavServer, limits: Limits = {}): Promise<RemoteWorld> {
+  const disk = SmallDisk.available() ? new SmallDisk(DISK_MB, server.owner) : null;
+  const folder = disk?.folder ?? mkdtempSync(join(tmpdir(), 'webdav-remote-'));
+  // Nothing is mounted within the folder of the server, which is removed with all that is in it.
+  const link = join(server.folder, basename(folder));
+  symlinkSync(folder, link);
   const root = join(folder, 'root');
   const own = (path: string): void => {
     if (server.owner) chownSync(path, server.owner.uid, server.owner.gid);
@@ -25,6 +46,7 @@ export async function webdavWorld(server: DavServer): Promise<RemoteWorld> {
   const remote = await WebdavRemote.open(configOf(server, `${basename(folder)}/root`));
   return {
     remote,
+    atMost: limits.atMost ?? 10_000,
     plant: async (path, content) => {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       for (const above of foldersAbove(path)) own(join(root, above));
@@ -49,9 +71,16 @@ export async function webdavWorld(server: DavServer): Promise<RemoteWorld> {
     leftOvers: async () =>
       readdirSync(root, { recursive: true })
         .map(String)
-        .filter((name) => name.includes('.svc-') && !name.includes(OF_SERVER)),
+        .filter(
+          (name) =>
+            name.includes('.svc-') &&
+            !limits.ignored?.test(name) &&
+            name !== '.svc-drafts' &&
+            !name.includes(OF_SERVER),
+        ),
     close: async () => {
       await remote[Symbol.asyncDispose]();
+      rmSync(link);
       if (disk) disk[Symbol.dispose]();
       else rmSync(folder, { recursive: true });
     },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { contentOf, rangeHeader } from '../http/http-content.js';
 import { callOf, type HttpCall } from '../http/network.js';
 import {
+  ABANDONED_DRAFT_MS,
   abortable,
   type CallOptions,
   changed,
@@ -27,6 +28,9 @@ import {
 import { type DavCall, type DavConfig, DavHttp, type DavPath } from './dav-http.js';
 import { type DavPlace, DavTree, entryOf, fileOf, OURS, strongTagOf } from './dav-tree.js';
 
+/** Where contents are written before they get their names. */
+const DRAFTS: DavPath = [`${OURS}drafts`];
+
 /**
  * A folder of a WebDAV server. A content goes to a draft, which then gets its name: a new one only where nothing lies, an old
  * one after a look, with the tag of what is replaced for servers that compare it. Many take no notice of it, so conditions
@@ -50,6 +54,7 @@ export class WebdavRemote implements Remote {
   private readonly http: DavHttp;
   private readonly tree: DavTree;
   private readonly turns = new Turns();
+  private drafts: Promise<void> | null = null;
 
   private constructor(config: DavConfig) {
     this.http = new DavHttp(config);
@@ -61,6 +66,7 @@ export class WebdavRemote implements Remote {
     const remote = new WebdavRemote(config);
     const { found } = await remote.tree.locate('', { path: '' });
     if (found?.kind !== 'folder') throw new RemoteFailure('unavailable', { path: '' });
+    await remote.clearDrafts(Date.now());
     return remote;
   }
 
@@ -89,12 +95,13 @@ export class WebdavRemote implements Remote {
   }
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
-    const folder = await this.on(path, options, async (place) => {
+    await this.on(path, options, async (place) => {
       mayPut(occupiedAt(place), options.expected);
-      return this.tree.makeFolders(folderOf(place.path), callOf(place.path, options));
+      await this.tree.makeFolders(folderOf(place.path), callOf(place.path, options));
+      await this.draftsMade();
     });
     const target = this.checked(path);
-    const draft = [...folder.at, `${OURS}${randomUUID()}`];
+    const draft = [...DRAFTS, randomUUID()];
     const call = callOf(target, options);
     try {
       await unlessAborted(options, () =>
@@ -104,6 +111,7 @@ export class WebdavRemote implements Remote {
       // From here on it is carried out or refused: whoever broke it off now would not know which.
       return await this.turns.take(() => this.give(target, draft, options.expected));
     } catch (error) {
+      this.drafts = null;
       await cleared(() => this.http.done('DELETE', draft, { path: target, accept: [404] }));
       throw error;
     }
@@ -169,6 +177,32 @@ export class WebdavRemote implements Remote {
     const checked = remotePath(path, this.capabilities.maxNameBytes);
     if (checked.split('/').some((name) => name.startsWith(OURS))) throw new RemoteFailure('name_refused', { path });
     return checked;
+  }
+
+  /** The folder is made once, by the first one who writes, and again when a write has failed. */
+  private draftsMade(): Promise<void> {
+    // Without the signal of one caller, because others wait for the same folder.
+    this.drafts ??= this.makeDrafts();
+    return this.drafts;
+  }
+
+  private async makeDrafts(): Promise<void> {
+    try {
+      await this.http.done('MKCOL', DRAFTS, { path: '', accept: [405] });
+    } catch (error) {
+      this.drafts = null;
+      throw error;
+    }
+  }
+
+  /** Removes what writes left that did not live to end. */
+  private async clearDrafts(nowMs: number): Promise<void> {
+    const call = { path: '' };
+    for (const { name, kind, modified } of (await this.http.children(DRAFTS, call)) ?? []) {
+      const isOld = Date.parse(modified) <= nowMs - ABANDONED_DRAFT_MS;
+      if (isOld && name !== null && kind === 'file')
+        await cleared(() => this.http.done('DELETE', [...DRAFTS, name], call));
+    }
   }
 
   private async get({ at, found }: DavPlace, file: RemoteFile, options: ReadOptions): Promise<Response> {

@@ -58,6 +58,7 @@ DocumentRoot ${folder}/files
   AuthUserFile ${folder}/users
   Require valid-user
   Dav On
+  Options FollowSymLinks
   AllowOverride AuthConfig
 </Directory>
 `;

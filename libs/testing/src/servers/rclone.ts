@@ -30,7 +30,7 @@ export async function startRcloneDav(): Promise<DavServer> {
   const [username, password] = ['ada', randomBytes(12).toString('hex')];
   const login = ['--user', username, '--pass', password];
   // Nothing is kept in mind: what another program saves is seen at once.
-  const fresh = ['--dir-cache-time', '0', '--poll-interval', '0', '--vfs-cache-mode', 'off'];
+  const fresh = ['--copy-links', '--dir-cache-time', '0', '--poll-interval', '0', '--vfs-cache-mode', 'off'];
   const args = ['serve', 'webdav', files, '--config', join(folder, 'none.conf'), ...login, ...fresh];
   const server = await startLocalServer({
     name: 'rclone',
