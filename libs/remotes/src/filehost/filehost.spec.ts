@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-remoteConformance('filehost', () => filehostWorld(server));
+remoteConformance('filehost', () => filehostWorld(server), {}, 'network');
 
 describe('a folder of Dropbox as a remote', () => {
   let remote: FilehostRemote;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { ObjectServer } from '@workspace-graph/testing';
+import { FaultyNetwork } from '../conformance/faulty-network.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { ObjstoreRemote } from './objstore.remote.js';
 import { type ObjstoreConfig, S3Http } from './s3-http.js';
@@ -10,23 +9,24 @@ const ROOT = 'files of/an organisation';
 
 /** A bucket of its own on a shared server, reached through a door that can be shut. */
 export async function objstoreWorld(server: ObjectServer): Promise<RemoteWorld> {
-  const door = await Door.to(server.port);
+  const network = await FaultyNetwork.to(server.port);
   const config = configOf(server, `bucket-${randomUUID()}`);
   const direct = new S3Http(config);
   await server.makeBucket(config.bucket);
-  const remote = await ObjstoreRemote.open({ ...config, endpoint: `http://127.0.0.1:${door.port}` });
+  const remote = await ObjstoreRemote.open({ ...config, endpoint: `http://127.0.0.1:${network.port}` });
   const policy = { query: { policy: '' }, path: '' };
   return {
     remote,
+    network,
     plant: async (path, content) => {
       await direct.done('PUT', `${ROOT}/${path}`, { path, body: content });
     },
     break: async (reason) => {
-      if (reason === 'unavailable') return door.shut();
+      if (reason === 'unavailable') return network.shut();
       await direct.done('PUT', null, { ...policy, body: JSON.stringify(denying(config.bucket)) });
     },
     mend: async () => {
-      door.open();
+      await network.mend();
       await direct.done('DELETE', null, policy);
     },
     leftOvers: async () => {
@@ -35,7 +35,7 @@ export async function objstoreWorld(server: ObjectServer): Promise<RemoteWorld> 
     },
     close: async () => {
       await remote[Symbol.asyncDispose]();
-      await door.close();
+      await network[Symbol.asyncDispose]();
     },
   };
 }
@@ -49,53 +49,4 @@ function denying(bucket: string): object {
   const Action = ['s3:PutObject', 's3:DeleteObject'];
   const Statement = [{ Effect: 'Deny', Principal: '*', Action, Resource: [`arn:aws:s3:::${bucket}/*`] }];
   return { Version: '2012-10-17', Statement };
-}
-
-class Door {
-  private isShut = false;
-  private readonly sockets = new Set<Socket>();
-  private readonly server: Server;
-
-  private constructor(to: number) {
-    this.server = createServer((inside) => {
-      if (this.isShut) return void inside.destroy();
-      const outside = connect(to, '127.0.0.1');
-      for (const [one, other] of [
-        [inside, outside],
-        [outside, inside],
-      ] as const) {
-        this.sockets.add(one);
-        one.on('error', () => other.destroy());
-        one.once('close', () => {
-          this.sockets.delete(one);
-          other.destroy();
-        });
-        one.pipe(other);
-      }
-    });
-  }
-
-  static async to(port: number): Promise<Door> {
-    const door = new Door(port);
-    await new Promise<void>((resolve) => door.server.listen(0, '127.0.0.1', resolve));
-    return door;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  shut(): void {
-    this.isShut = true;
-    for (const socket of this.sockets) socket.destroy();
-  }
-
-  open(): void {
-    this.isShut = false;
-  }
-
-  async close(): Promise<void> {
-    this.shut();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
 }

@@ -15,7 +15,12 @@ const title = missing === null ? 'objstore' : `objstore, skipped because ${missi
   });
   afterAll(() => server.stop());
 
-  remoteConformance('objstore', () => objstoreWorld(server), { full: 'the storage counts what it holds too seldom' });
+  remoteConformance(
+    'objstore',
+    () => objstoreWorld(server),
+    { full: 'the storage counts what it holds too seldom' },
+    'network',
+  );
 
   it('is graded by what the server does [remotes.setup.probed]', async () => {
     const world = await objstoreWorld(server);

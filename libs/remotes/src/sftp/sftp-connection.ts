@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import ssh2, { type Client, type ConnectConfig, type SFTPWrapper } from 'ssh2';
 import { RemoteFailure } from '../port/index.js';
+import { SftpSession } from './sftp-session.js';
 
 const CONNECT_MS = 15_000;
 const KEEPALIVE_MS = 10_000;
@@ -20,28 +21,23 @@ export interface SftpConfig {
   readonly root: string;
 }
 
-interface Session {
-  readonly client: Client;
-  readonly sftp: SFTPWrapper;
-}
-
 /** One connection that all calls share; a broken one is made again by the next call, at growing intervals. */
 export class SftpConnection implements AsyncDisposable {
-  private session: Promise<Session> | null = null;
+  private current: Promise<SftpSession> | null = null;
   private failures = 0;
   private mayTryAtMs = 0;
 
   constructor(private readonly config: SftpConfig) {}
 
   /** @throws RemoteFailure `unavailable`; `forbidden` for a refused login and for a server with another key */
-  async sftp(): Promise<SFTPWrapper> {
-    this.session ??= this.open();
-    return (await this.session).sftp;
+  session(): Promise<SftpSession> {
+    this.current ??= this.open();
+    return this.current;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const session = await this.session?.catch(() => null);
-    this.session = null;
+    const session = await this.current?.catch(() => null);
+    this.current = null;
     if (!session) return;
     const closed = once(session.client, 'close');
     session.client.end();
@@ -49,7 +45,7 @@ export class SftpConnection implements AsyncDisposable {
     await closed;
   }
 
-  private async open(): Promise<Session> {
+  private async open(): Promise<SftpSession> {
     try {
       this.mustNotHurry();
       const session = await this.connected();
@@ -63,7 +59,7 @@ export class SftpConnection implements AsyncDisposable {
   }
 
   private forget(): void {
-    this.session = null;
+    this.current = null;
   }
 
   private mustNotHurry(): void {
@@ -72,15 +68,15 @@ export class SftpConnection implements AsyncDisposable {
     throw new RemoteFailure('unavailable', { path: '', retryAfterSeconds: Math.ceil(waitMs / 1_000) });
   }
 
-  private async connected(): Promise<Session> {
+  private async connected(): Promise<SftpSession> {
     const client = new ssh2.Client();
     const refused = { hostKey: false };
     try {
       const sock = await openSocket(this.config);
       client.connect(this.options(sock, refused));
-      await once(client, 'ready');
+      await ready(client);
       client.on('error', () => client.destroy());
-      return { client, sftp: await subsystem(client) };
+      return new SftpSession(client, await subsystem(client));
     } catch (error) {
       client.on('error', () => undefined);
       client.destroy();
@@ -127,6 +123,15 @@ async function openSocket({ host, port }: SftpConfig): Promise<Socket> {
     socket.destroy();
     throw error;
   }
+}
+
+/** @throws Error also for a connection that ends without one */
+function ready(client: Client): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.once('ready', resolve);
+    client.once('error', reject);
+    client.once('close', () => reject(new Error('the connection was closed')));
+  });
 }
 
 function subsystem(client: Client): Promise<SFTPWrapper> {

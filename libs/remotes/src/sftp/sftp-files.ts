@@ -1,12 +1,17 @@
-import type { Attributes, FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
+import type { Attributes, FileEntryWithStats, Stats } from 'ssh2';
 import type { SftpConnection } from './sftp-connection.js';
 import { STATUS, statusOf } from './sftp-failure.js';
+import type { Request, SftpSession } from './sftp-session.js';
 
 const PIECE_BYTES = 32_768;
 /** Requests of one content that are under way at once: a megabyte. */
 const WINDOW = 32;
 
-type Done<T> = (error: Error | null | undefined, value: T) => void;
+/** An open file, of one session alone. */
+export interface SftpHandle {
+  readonly id: Buffer;
+  readonly session: SftpSession;
+}
 
 /** The requests of the protocol as promises. Each rejects when the connection breaks. */
 export class SftpFiles {
@@ -25,12 +30,13 @@ export class SftpFiles {
     return this.ask((sftp, done) => sftp.readdir(folder, done));
   }
 
-  open(path: string, flags: 'r' | 'wx'): Promise<Buffer> {
-    return this.ask((sftp, done) => sftp.open(path, flags, done));
+  async open(path: string, flags: 'r' | 'wx'): Promise<SftpHandle> {
+    const session = await this.connection.session();
+    return { id: await session.ask<Buffer>((sftp, done) => sftp.open(path, flags, done)), session };
   }
 
-  fstat(handle: Buffer): Promise<Stats> {
-    return this.ask((sftp, done) => sftp.fstat(handle, done));
+  fstat({ id, session }: SftpHandle): Promise<Stats> {
+    return session.ask((sftp, done) => sftp.fstat(id, done));
   }
 
   setTimes(path: string, mtime: number): Promise<unknown> {
@@ -38,8 +44,8 @@ export class SftpFiles {
     return this.ask((sftp, done) => sftp.setstat(path, times, (error) => done(error, null)));
   }
 
-  close(handle: Buffer): Promise<unknown> {
-    return this.ask((sftp, done) => sftp.close(handle, (error) => done(error, null)));
+  close({ id, session }: SftpHandle): Promise<unknown> {
+    return session.ask((sftp, done) => sftp.close(id, (error) => done(error, null)));
   }
 
   makeFolder(path: string): Promise<unknown> {
@@ -67,8 +73,8 @@ export class SftpFiles {
     return this.ask((sftp, done) => sftp.ext_openssh_hardlink(from, to, (error) => done(error, null)));
   }
 
-  sync(handle: Buffer): Promise<unknown> {
-    return this.ask((sftp, done) => sftp.ext_openssh_fsync(handle, (error) => done(error, null)));
+  sync({ id, session }: SftpHandle): Promise<unknown> {
+    return session.ask((sftp, done) => sftp.ext_openssh_fsync(id, (error) => done(error, null)));
   }
 
   /** Whether the disk has room for one more piece, as far as the server tells. */
@@ -79,7 +85,7 @@ export class SftpFiles {
     return f_bavail * f_frsize > PIECE_BYTES * WINDOW;
   }
 
-  async write(handle: Buffer, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async write(handle: SftpHandle, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const pending: Promise<unknown>[] = [];
     let position = 0;
     for await (const chunk of bytes) {
@@ -95,7 +101,7 @@ export class SftpFiles {
     await Promise.all(pending);
   }
 
-  async *read(handle: Buffer, offset: number, end: number): AsyncGenerator<Uint8Array> {
+  async *read(handle: SftpHandle, offset: number, end: number): AsyncGenerator<Uint8Array> {
     const pending: Promise<Buffer>[] = [];
     let next = offset;
     const more = (): void => {
@@ -109,18 +115,18 @@ export class SftpFiles {
     for (more(); pending.length > 0; more()) yield (await pending.shift()) ?? Buffer.alloc(0);
   }
 
-  private put(handle: Buffer, piece: Buffer, position: number): Promise<unknown> {
-    return this.ask((sftp, done) => sftp.write(handle, piece, 0, piece.length, position, (error) => done(error, null)));
+  private put({ id, session }: SftpHandle, piece: Buffer, position: number): Promise<unknown> {
+    return session.ask((sftp, done) => sftp.write(id, piece, 0, piece.length, position, (error) => done(error, null)));
   }
 
   /** A server may answer less than was asked for; only an end of the file makes a piece short. */
-  private async piece(handle: Buffer, position: number, length: number): Promise<Buffer> {
+  private async piece({ id, session }: SftpHandle, position: number, length: number): Promise<Buffer> {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
       const at = filled;
-      const read = await this.ask<number>((sftp, done) =>
-        sftp.read(handle, buffer, at, length - at, position + at, (error, count) => done(error, count)),
+      const read = await session.ask<number>((sftp, done) =>
+        sftp.read(id, buffer, at, length - at, position + at, (error, count) => done(error, count)),
       );
       if (read === 0) break;
       filled += read;
@@ -128,10 +134,7 @@ export class SftpFiles {
     return buffer.subarray(0, filled);
   }
 
-  private async ask<T>(send: (sftp: SFTPWrapper, done: Done<T>) => unknown): Promise<T> {
-    const sftp = await this.connection.sftp();
-    return await new Promise<T>((resolve, reject) => {
-      send(sftp, (error, value) => (error ? reject(error) : resolve(value)));
-    });
+  private async ask<T>(send: Request<T>): Promise<T> {
+    return (await this.connection.session()).ask(send);
   }
 }

@@ -2,6 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SmallDisk, type SshServer } from '@workspace-graph/testing';
+import { FaultyNetwork } from '../conformance/faulty-network.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import { SftpRemote } from './sftp.remote.js';
@@ -19,9 +20,11 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
   own(folder);
   mkdirSync(root);
   own(root);
-  const remote = await SftpRemote.open({ ...loginOf(server), root });
+  const network = await FaultyNetwork.to(server.port);
+  const remote = await SftpRemote.open({ ...loginOf(server), port: network.port, root });
   return {
     remote,
+    network,
     plant: async (path, content) => {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       for (const above of foldersAbove(path)) own(join(root, above));
@@ -35,6 +38,7 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
       else chmodSync(root, 0o555);
     },
     mend: async () => {
+      await network.mend();
       disk?.clear();
       if (readdirSync(folder).includes('root-away')) renameSync(`${root}-away`, root);
       chmodSync(root, 0o755);
@@ -45,6 +49,7 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
         .filter((name) => name.includes('.svc-') && name !== '.svc-drafts'),
     close: async () => {
       await remote[Symbol.asyncDispose]();
+      await network[Symbol.asyncDispose]();
       if (disk) disk[Symbol.dispose]();
       else rmSync(folder, { recursive: true });
     },

@@ -27,7 +27,7 @@ import {
 } from '../port/index.js';
 import { type SftpConfig, SftpConnection } from './sftp-connection.js';
 import { failureOf, STATUS, statusOf } from './sftp-failure.js';
-import { SftpFiles } from './sftp-files.js';
+import { SftpFiles, type SftpHandle } from './sftp-files.js';
 import { entryOf, fileOf, isDots, OURS, type Place, SftpTree } from './sftp-tree.js';
 
 /**
@@ -94,7 +94,7 @@ export class SftpRemote implements Remote {
       try {
         return await this.content(at, handle, options);
       } catch (error) {
-        await this.files.close(handle);
+        await this.files.close(handle).catch(ignore);
         throw error;
       }
     });
@@ -197,7 +197,7 @@ export class SftpRemote implements Remote {
     });
   }
 
-  private async content(at: Place, handle: Buffer, options: ReadOptions): Promise<RemoteContent> {
+  private async content(at: Place, handle: SftpHandle, options: ReadOptions): Promise<RemoteContent> {
     const file = fileOf(at.path, await this.files.fstat(handle));
     if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
     const { offset = 0, length = file.sizeBytes } = options.range ?? {};
@@ -209,7 +209,7 @@ export class SftpRemote implements Remote {
   }
 
   private async *settled(
-    handle: Buffer,
+    handle: SftpHandle,
     file: RemoteFile,
     { offset, end }: { readonly offset: number; readonly end: number },
   ): AsyncGenerator<Uint8Array> {
@@ -230,16 +230,18 @@ export class SftpRemote implements Remote {
       try {
         await this.files.write(handle, noted.passing());
         await this.files.sync(handle);
-      } finally {
-        await this.files.close(handle);
+      } catch (error) {
+        await this.files.close(handle).catch(ignore);
+        throw error;
       }
+      await this.files.close(handle);
     } catch (error) {
       noted.rethrow();
       throw await this.writeFailure(error, path, draft);
     }
   }
 
-  private async openDraft(draft: string): Promise<Buffer> {
+  private async openDraft(draft: string): Promise<SftpHandle> {
     try {
       return await this.files.open(draft, 'wx');
     } catch (error) {

@@ -17,9 +17,14 @@ const title = missing === null ? 'sftp' : `sftp, skipped because ${missing}`;
   });
   afterAll(() => server.stop());
 
-  remoteConformance('sftp', () => sftpWorld(server), {
-    ...(SmallDisk.available() ? {} : { full: 'only root can make a small disk' }),
-  });
+  remoteConformance(
+    'sftp',
+    () => sftpWorld(server),
+    {
+      ...(SmallDisk.available() ? {} : { full: 'only root can make a small disk' }),
+    },
+    'network',
+  );
 
   it('speaks to no server with another key, and to none with a key that it does not know', async () => {
     const config = { ...loginOf(server), root: '/' };

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type DavServer, SmallDisk } from '@workspace-graph/testing';
+import { FaultyNetwork } from '../conformance/faulty-network.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import type { DavConfig } from './dav-http.js';
@@ -43,9 +44,12 @@ export async function webdavWorld(server: DavServer, limits: Limits = {}): Promi
   mkdirSync(root);
   own(root);
   let isForbidden = false;
-  const remote = await WebdavRemote.open(configOf(server, `${basename(folder)}/root`));
+  const network = await FaultyNetwork.to(server.port);
+  const url = `http://127.0.0.1:${network.port}/${basename(folder)}/root`;
+  const remote = await WebdavRemote.open({ ...configOf(server, ''), url });
   return {
     remote,
+    network,
     atMost: limits.atMost ?? 10_000,
     plant: async (path, content) => {
       mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -63,6 +67,7 @@ export async function webdavWorld(server: DavServer, limits: Limits = {}): Promi
       }
     },
     mend: async () => {
+      await network.mend();
       disk?.clear();
       if (existsSync(`${root}-away`)) renameSync(`${root}-away`, root);
       if (isForbidden) server.forbid(root, false);
@@ -80,6 +85,7 @@ export async function webdavWorld(server: DavServer, limits: Limits = {}): Promi
         ),
     close: async () => {
       await remote[Symbol.asyncDispose]();
+      await network[Symbol.asyncDispose]();
       rmSync(link);
       if (disk) disk[Symbol.dispose]();
       else rmSync(folder, { recursive: true });

@@ -41,7 +41,7 @@ describe.each(SERVERS)('webdav of $name', ({ missing, start, exempt, limits }) =
   });
   afterAll(() => server.stop());
 
-  remoteConformance('webdav', () => webdavWorld(server, limits), exempt);
+  remoteConformance('webdav', () => webdavWorld(server, limits), exempt, 'network');
 
   it('is graded as one whose callers let one writer at a time to a path [remotes.setup.probed]', async () => {
     const world = await webdavWorld(server, limits);
