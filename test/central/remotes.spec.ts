@@ -181,7 +181,7 @@ describe('svc remote', () => {
             remote: { name: 'ssh', type: 'sftp', grade: { conditions: 'checked', listing: 'immediate' } },
           },
         ]);
-        expect(await readdir(root)).toEqual(['.workspace-graph.json']);
+        expect((await readdir(root)).sort()).toEqual(['.svc-drafts', '.workspace-graph.json']);
         const other = set.map((text) => (text.startsWith('host_key=') ? `host_key=SHA256:${'A'.repeat(43)}` : text));
         const refused = await svc(world.ada, 'remote', 'add', 'ssh', '--type', 'sftp', ...other, '--json');
         expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'REMOTE_REFUSED', details: { reason: 'forbidden' } });
