@@ -132,8 +132,9 @@ export class DavHttp {
   private namesOf(href: string): (string | null)[] {
     const { pathname } = new URL(href, this.base);
     const root = this.base.pathname;
-    const below = pathname === root.slice(0, -1) ? '' : pathname.slice(root.length);
-    if (!pathname.startsWith(root.slice(0, -1))) throw new Error('The server tells of something outside of the root');
+    if (`${pathname}/` !== root && !pathname.startsWith(root))
+      throw new Error('The server tells of something outside of the root');
+    const below = pathname.slice(root.length);
     return below.replace(/\/$/, '').split('/').filter(Boolean).map(decoded);
   }
 }

@@ -72,6 +72,7 @@ describe('a listing of an odd server', () => {
     ['is a page', '<html><body>Welcome</body></html>'],
     ['is of another folder', multistatus(told('/other/', FOLDER))],
     ['goes on above the root', multistatus(told('/files/', FOLDER), told('/files/../etc', FILE))],
+    ['is of a folder with a longer name', multistatus(told('/files/', FOLDER), told('/filesx/a', FILE))],
     ['tells more levels than asked', multistatus(told('/files/', FOLDER), told('/files/a/b', FILE))],
     ['tells nothing of the folder', multistatus(told('/files/a.txt', FILE))],
     ['has a size that is none', multistatus(told('/files/', FOLDER), told('/files/a', FILE.replace('>3<', '>x<')))],
