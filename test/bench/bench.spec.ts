@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryFolder } from '@workspace-graph/testing';
+import { memoryFolder, whyNoRclone } from '@workspace-graph/testing';
 import { namesOf, UsageError } from './bench-command.js';
 import { CLIENT_PARTS, type ClientPart, readClientBenchOptions } from './client/options.js';
 import { isFlat, trendOf } from './client/trend.js';
@@ -16,6 +16,7 @@ import type { Report } from './report/report.js';
 import type { FigureReport } from './report/run.js';
 import { readSessionBenchOptions } from './sessions/options.js';
 import type { SessionReport } from './sessions/table.js';
+import { readTransferBenchOptions } from './transfer/options.js';
 
 const root = join(import.meta.dirname, '../..');
 /** Each measures a workspace, or a browser, that is started for it, on a machine that may be busy. */
@@ -31,6 +32,9 @@ const PAGE_FIGURES: Readonly<Record<ClientPart, readonly string[]>> = {
 };
 /** The smallest by default; `npm run soak` measures all of them. */
 const PAGE_PARTS = process.env['SVC_BENCH_PARTS'] ?? 'first-view';
+
+/** Whether transfers are measured too, which takes a central workspace and two workstations; `npm run soak` does. */
+const measuresTransfers = process.env['SVC_BENCH_PARTS'] !== undefined && (await whyNoRclone()) === null;
 
 interface Ended {
   readonly code: number | null;
@@ -101,6 +105,16 @@ describe('the benchmark', () => {
     }
   });
 
+  (measuresTransfers ? it : it.skip)('measures transfers beside rclone', async () => {
+    const { found, stdout } = await told<FigureReport>('--transfer', '--only', 'links,small', '--backends', 'fs');
+    for (const part of ['idle link', 'stored on fs', 'pulled from fs'])
+      expect(found.figures.filter(({ what }) => what.includes(part))).toHaveLength(1);
+    for (const { what, value } of found.figures) {
+      expect(stdout).toContain(what);
+      expect([what, Number.isFinite(value)]).toEqual([what, true]);
+    }
+  });
+
   it('measures the parts of the page in a browser that are asked for', async () => {
     const parts = namesOf(PAGE_PARTS, CLIENT_PARTS);
     const { found, stdout } = await told<FigureReport>('--client', '--only', PAGE_PARTS);
@@ -124,6 +138,9 @@ describe('the benchmark', () => {
     expect(readClientBenchOptions(['--client'])?.parts).toEqual(new Set(CLIENT_PARTS));
     for (const args of ['--scale huge', '--only nothing', '--nodes x', '--minutes 0', '--what'])
       expect(() => readClientBenchOptions(args.split(' '))).toThrow(UsageError);
+    expect(readTransferBenchOptions(['--transfer', '--help'])).toBeUndefined();
+    for (const args of ['--scale huge', '--only nothing', '--backends nothing', '--count x', '--what'])
+      expect(() => readTransferBenchOptions(args.split(' '))).toThrow(UsageError);
     expect(await bench('--only', 'nothing')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Usage: npm run bench'),

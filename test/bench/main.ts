@@ -16,6 +16,7 @@ export async function main(args: readonly string[]): Promise<number> {
   // Each benchmark loads only what it measures.
   if (args.includes('--files')) return carryOut((await import('./files/main.js')).FILES, args);
   if (args.includes('--client')) return carryOut((await import('./client/main.js')).CLIENT, args);
+  if (args.includes('--transfer')) return carryOut((await import('./transfer/main.js')).TRANSFER, args);
   if (args.includes('--sessions')) return carryOut((await import('./sessions/main.js')).SESSIONS, args);
   return carryOut(GRAPH, args);
 }

@@ -34,6 +34,7 @@ Compares the answers first. Prints tables; a figure that misses its target does 
   --json FILE         writes all results as JSON
   --files             measures scanning and searching of files instead; --files --help shows its options
   --sessions          measures sessions and the live channel instead; --sessions --help shows its options
+  --transfer          measures files between workstations and a storage instead; --transfer --help shows its options
   --client            measures the page in a browser instead; --client --help shows its options
 
 Exit codes: 0 measured, 1 a measurement failed or an answer differs from that of the bare query, 2 wrong usage.`;

@@ -11,10 +11,12 @@ export class Balancer implements AsyncDisposable {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
 
-  private constructor(
-    private readonly server: Server,
-    private readonly backends: () => readonly string[],
-  ) {
+  private readonly server: Server;
+  private readonly backends: () => readonly string[];
+
+  private constructor(server: Server, backends: () => readonly string[]) {
+    this.server = server;
+    this.backends = backends;
     server.on('connection', (socket) => this.pass(socket));
   }
 

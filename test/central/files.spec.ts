@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
@@ -10,7 +9,6 @@ import {
   deleteFile,
   type ErrorBody,
   getNode,
-  type InputOf,
   listFiles,
   listRoutingRules,
   moveFile,
@@ -20,7 +18,7 @@ import {
   setupRemote,
 } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
-import { startApache, startRadosgw, startSshd, whyNoApache, whyNoRadosgw, whyNoSshd } from '@workspace-graph/testing';
+import { BACKENDS } from './backends.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import type { RestClient } from './rest-client.js';
 
@@ -53,12 +51,6 @@ beforeEach(async () => {
   ({ id: node } = await world.ada.call(createNode, { type: 'project', name, organization_id: acme.id }));
 });
 afterAll(() => world[Symbol.asyncDispose]());
-
-/** A storage that runs, and how it is set up. */
-interface Storage {
-  readonly settings: Omit<InputOf<typeof setupRemote>, 'name'>;
-  stop(): Promise<void>;
-}
 
 const sha = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const url = (path: string): string => `/nodes/${node}/file?path=${encodeURIComponent(path)}`;
@@ -177,48 +169,6 @@ describe('files of a central workspace, for whoever has no workstation', () => {
     expect(await stored('secret')).toEqual([]);
   });
 });
-
-/** Storages of other kinds, where this machine has their servers. */
-const BACKENDS = [
-  {
-    type: 'sftp',
-    missing: await whyNoSshd(),
-    start: async (): Promise<Storage> => {
-      const server = await startSshd();
-      const { port, user: username, privateKey: private_key, hostKey: host_key, owner } = server;
-      const root = await mkdtemp(join(tmpdir(), 'central-sftp-'));
-      if (owner) await chown(root, owner.uid, owner.gid);
-      const config = { host: '127.0.0.1', port, username, host_key, root };
-      const stop = async (): Promise<void> => {
-        await server.stop();
-        await rm(root, { recursive: true });
-      };
-      return { settings: { type: 'sftp', config, credentials: { private_key } }, stop };
-    },
-  },
-  {
-    type: 'objstore',
-    missing: await whyNoRadosgw(),
-    start: async (): Promise<Storage> => {
-      const server = await startRadosgw();
-      const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = server;
-      await server.makeBucket('files');
-      const config = { endpoint: server.url, bucket: 'files' };
-      const settings = { type: 'objstore', config, credentials: { access_key_id, secret_access_key } } as const;
-      return { settings, stop: () => server.stop() };
-    },
-  },
-  {
-    type: 'webdav',
-    missing: await whyNoApache(),
-    start: async (): Promise<Storage> => {
-      const server = await startApache();
-      const { username, password } = server;
-      const config = { url: server.url, root: '' };
-      return { settings: { type: 'webdav', config, credentials: { username, password } }, stop: () => server.stop() };
-    },
-  },
-] as const;
 
 describe.each(BACKENDS)('files on a remote of the type $type', ({ type, missing, start }) => {
   (missing === null ? it : it.skip)(

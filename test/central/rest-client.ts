@@ -5,13 +5,13 @@ type Headers = Readonly<Record<string, string>>;
 
 /** One credential at one gateway. */
 export class RestClient {
+  readonly url: string;
+  readonly token: string;
   private readonly client: Client;
 
-  constructor(
-    readonly url: string,
-    readonly token: string,
-    carry: ClientOptions['fetch'] = fetch,
-  ) {
+  constructor(url: string, token: string, carry: ClientOptions['fetch'] = fetch) {
+    this.url = url;
+    this.token = token;
     this.client = new Client({ url, token, fetch: carry });
   }
 

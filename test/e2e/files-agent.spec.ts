@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -154,7 +154,9 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     expect(readFileSync(path, 'utf8')).toContain('Two loaves are left.');
     const pointer = `- Baked (session ${items[0]?.name}): read .svc/handoffs/${session_id}.md in this folder`;
     const scopeFile = join(home.folder, 'SVC_SCOPE.md');
-    await until('the next agent is pointed to it', async () => readFileSync(scopeFile, 'utf8').includes(pointer));
+    // For an instant the file is away while another one takes its place.
+    const scopeText = (): Promise<string> => readFile(scopeFile, 'utf8').catch(() => '');
+    await until('the next agent is pointed to it', async () => (await scopeText()).includes(pointer));
     const told = async (client: RestClient) => (await client.call(getResumeInfo, { session_id })).handoff_file;
     expect(await told(owner)).toEqual({ path, state: 'unchanged' });
     writeFileSync(path, readFileSync(path, 'utf8').replace('Two', 'Three'));

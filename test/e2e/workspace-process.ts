@@ -39,9 +39,11 @@ export interface FolderOptions {
 /** A folder for a workspace and the `svc` command in it, as a person would use them; removed by `dispose`. */
 export class WorkspaceFolder implements AsyncDisposable {
   readonly root: string;
+  private readonly options: FolderOptions;
   private running: RunningWorkspace[] = [];
 
-  constructor(private readonly options: FolderOptions = {}) {
+  constructor(options: FolderOptions = {}) {
+    this.options = options;
     const base = (options.onDisk ? undefined : memoryFolder()) ?? tmpdir();
     this.root = options.root ?? mkdtempSync(join(base, 'workspace-e2e-'));
   }
@@ -106,11 +108,12 @@ export class RunningWorkspace {
   /** Milliseconds from spawn to ready. */
   startMs = 0;
   private said = '';
+  private readonly folder: WorkspaceFolder;
+  private readonly child: ChildProcess;
 
-  private constructor(
-    private readonly folder: WorkspaceFolder,
-    private readonly child: ChildProcess,
-  ) {
+  private constructor(folder: WorkspaceFolder, child: ChildProcess) {
+    this.folder = folder;
+    this.child = child;
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (chunk: string) => (this.said += chunk));
   }
@@ -131,6 +134,10 @@ export class RunningWorkspace {
   /** What it wrote to standard output and standard error. */
   get output(): string {
     return this.said;
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
   }
 
   get pid(): number {

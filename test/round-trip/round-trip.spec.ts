@@ -76,6 +76,7 @@ const NOT_CARRIED = [
   'file.tombstone',
   'graph.import_part',
   'identity.device',
+  'identity.device_invitation',
   'identity.bootstrap',
   'identity.token',
   'outbox.applied_call',

@@ -59,7 +59,11 @@ export class Site implements AsyncDisposable {
 
   static async start(): Promise<Site> {
     const folder = new WorkspaceFolder();
-    const workspace = await folder.start();
+    return Site.of(folder, await folder.start());
+  }
+
+  /** Of a workspace that runs already; ends with the site. */
+  static async of(folder: WorkspaceFolder, workspace: RunningWorkspace): Promise<Site> {
     return new Site(folder, workspace, await startBrowser());
   }
 

@@ -6,6 +6,7 @@ import {
   EdgeModule,
   type EdgeParts,
   FilesModule,
+  LinkModule,
   McpModule,
   RestModule,
   TransferredContent,
@@ -31,7 +32,8 @@ export class GatewayModule {
         McpModule.forRoot({ settings: { version: VERSION }, operations, recordsSessions: true }),
         FilesModule.forRoot({ content: { useValue: new TransferredContent(parts.bus) } }),
         WsModule.forRoot(),
-        WebModule.forRoot({ folder: PAGE }),
+        LinkModule.forRoot({ operations }),
+        WebModule.forRoot({ folder: PAGE, workspace: 'central' }),
       ],
     };
   }

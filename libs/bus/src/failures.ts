@@ -33,6 +33,12 @@ export function timedOut(operation: Operation, timeoutMs: number): ServiceError 
   return new ServiceError('TIMEOUT', `${operation.name} did not answer within ${timeoutMs} ms.`);
 }
 
+/** A call that was under way when the credential of its caller came to an end. */
+export function untold({ name }: Operation): ServiceError {
+  const message = `The credential has ended, so nobody tells any more whether ${name} was carried out.`;
+  return new ServiceError('UNAUTHENTICATED', message);
+}
+
 export function cancelled(): ServiceError {
   return new ServiceError('REQUEST_CANCELLED', 'The caller cancelled the request.');
 }

@@ -75,7 +75,8 @@ export class Run implements CallContext {
   }
 }
 
-function parseInput(text: string): unknown {
+/** @throws ServiceError VALIDATION_FAILED for what is no JSON */
+export function parseInput(text: string): unknown {
   try {
     return fromText(text);
   } catch (error) {

@@ -28,6 +28,7 @@ export const ERRORS = {
   USER_NOT_FOUND: row(404, false, 'Check the user id.'),
   GROUP_NOT_FOUND: row(404, false, 'Check the group id.'),
   TOKEN_NOT_FOUND: row(404, false, 'Check the token id.'),
+  DEVICE_NOT_FOUND: row(404, false, 'Check the device id.'),
   ACCESS_REQUEST_NOT_FOUND: row(404, false, 'Check the access request id.'),
   FILE_NOT_FOUND: row(404, false, 'Check the file id, or the path within the node; the list of files shows both.'),
   SESSION_NOT_FOUND: row(404, false, 'Check the session id.'),

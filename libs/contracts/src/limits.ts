@@ -48,6 +48,11 @@ export const LIMITS = {
   tokensPerUser: 100,
   tokenDaysDefault: 180,
   tokenDaysMax: 3_650,
+  /** For which the code of an invitation works. */
+  invitationMinutesDefault: 15,
+  invitationMinutesMax: 1_440,
+  /** That work at the same time. */
+  invitationsPerUser: 20,
   /** UTF-8 bytes of one name in a path: what common file systems hold. */
   fileNameBytes: 255,
   /** Characters of a path within a node. */
@@ -104,6 +109,14 @@ export const LIMITS = {
   frameBytes: 262_144,
   subscriptionsPerSocket: 200,
   socketsPerUser: 100,
+  /** Of one device at a time: a new one takes the place of the oldest, which may be dead. */
+  linksPerDevice: 3,
+  /** Under way at once over one link. */
+  callsPerLink: 64,
+  /** Objects of remotes that one call looks at. */
+  looksPerCall: 200,
+  /** Objects of one node that are compared with its records in one call, and records that are. */
+  surveyMax: 10_000,
   /** Tracked files in one node answer; the rest through list_files. */
   nodeFiles: 50,
 } as const;

@@ -84,6 +84,11 @@ export interface Operation<I extends ObjectSchema = ObjectSchema, O extends z.Zo
   readonly mcp?: McpBinding;
   /** Of the device: the centre carries it out too, on the remote, for a caller who has no workstation. */
   readonly atCentre?: boolean;
+  /**
+   * Internal, and for devices over their link too, whose person has this scope: what it may do follows from the caller, whom
+   * the gateway names.
+   */
+  readonly overLink?: Scope;
   /** Time the bus waits for the whole reply, in milliseconds. */
   readonly timeoutMs: number;
 }

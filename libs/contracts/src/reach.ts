@@ -2,18 +2,20 @@ import { LIMITS } from './limits.js';
 import type { ObjectSchema, Operation, ReachAccess } from './operation.js';
 
 /** What belongs to nodes and can be named by its id. `any`: a node, or an event or a file of one. */
-export type ReachKind =
-  | 'node'
-  | 'event'
-  | 'file'
-  | 'edge'
-  | 'responsibility'
-  | 'link'
-  | 'actor'
-  | 'access_request'
-  | 'session'
-  | 'trash'
-  | 'any';
+export const REACH_KINDS = [
+  'node',
+  'event',
+  'file',
+  'edge',
+  'responsibility',
+  'link',
+  'actor',
+  'access_request',
+  'session',
+  'trash',
+  'any',
+] as const;
+export type ReachKind = (typeof REACH_KINDS)[number];
 
 /** Every field by which an input can name something of a node. */
 export const REACH_FIELDS: Readonly<Record<string, ReachKind>> = {

@@ -18,6 +18,7 @@ const NAMELESS = [
   'event_id',
   'access_request_id',
   'token_id',
+  'device_id',
   'file_id',
   'session_id',
 ];

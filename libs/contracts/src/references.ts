@@ -76,6 +76,7 @@ export const resolveReferences = query({
   name: 'resolve_references',
   owner: 'graph',
   tier: 'internal',
+  overLink: 'read',
   reach: 'internal',
   doc: 'Resolve references to ids: a node by its path, such as kubernetes/areas/sig-network, an organization by its key; a key without a path when no name equals it; a user by e-mail, handle (also as @handle) or identity at the provider, an actor with a user by the same, a group by its claim; each of them by a unique name, a user also by that of their actor. An ambiguous reference fails with VALIDATION_FAILED and the candidates that the caller sees; if nothing matches, the first such reference decides the code. details.issues lists all problems. Without manage, callers find no groups, no users except themselves, and other actors only by name.',
   input: z.strictObject({

@@ -6,6 +6,7 @@ import type { DeviceIdentity } from './records/device-principal.js';
 import type { FileService } from './records/file-service.js';
 import type { TrackedFiles } from './records/tracked-files.js';
 import type { DeviceStore } from './store/device-store.js';
+import type { CentralFiles } from './transfer/central-files.js';
 
 /** Settings of a device, from its configuration. */
 export interface DeviceSettings {
@@ -23,6 +24,8 @@ export interface DeviceSettings {
   readonly failuresPerNode: number;
   /** Milliseconds for which a section may be missing before its files count as deleted. Default: ten seconds. */
   readonly absenceMs?: number;
+  /** True: other devices have folders of the same nodes, and a record that this one does not know is theirs. Default: false. */
+  readonly sharesRecords?: boolean;
   /** Days for which deleted and replaced content can be restored. */
   readonly trashDays: number;
   /** Where agents on this device reach the MCP endpoint, such as http://127.0.0.1:4011/mcp; known once it listens. */
@@ -43,6 +46,8 @@ export interface DeviceParts {
   readonly files: TrackedFiles;
   /** Locks of nodes: hold one while you change the files of a node. */
   readonly locks: NodeLocks;
+  /** The contents of files at the centre; null in a local workspace. */
+  readonly centre: CentralFiles | null;
   /** Which callers may see paths of this device. */
   readonly localPaths: LocalPaths;
   /** Log of the process. */

@@ -29,6 +29,10 @@ import { SearchHandlers } from './search/search.handlers.js';
 import { SEARCH_PROVIDERS } from './search/search.providers.js';
 import { StatusHandlers } from './status/status.handlers.js';
 import { DeviceStore } from './store/device-store.js';
+import type { CentralFiles } from './transfer/central-files.js';
+import { PullHandlers } from './transfer/pull.handlers.js';
+import { StoreHandlers } from './transfer/store.handlers.js';
+import { transferProviders } from './transfer/transfer.providers.js';
 import { TrashHandlers } from './trash/trash.handlers.js';
 import { SyncStatusHandlers } from './watcher/sync-status.handlers.js';
 import { WATCHER_PROVIDERS } from './watcher/watcher.providers.js';
@@ -41,15 +45,20 @@ export interface DeviceOptions {
   readonly bus: Bus;
   /** Log of the process. */
   readonly logger: Logger;
+  /** Where contents are brought to and from; a local workspace has none. */
+  readonly centre?: CentralFiles;
 }
 
 /**
  * Everything that belongs to this device: mirrors, watcher, files, search. Handlers of every operation owned by
- * `device`, those on remote storage aside. Needs OperationsModule, and the file service on the bus.
+ * `device`; those on remote storage where there is a centre. Needs OperationsModule, and the file service on the bus.
  */
 @Module({})
 export class DeviceModule implements OnApplicationShutdown {
   static forRoot(options: DeviceOptions): DynamicModule {
+    const transfer = options.centre
+      ? { controllers: [StoreHandlers, PullHandlers], providers: transferProviders(options.centre) }
+      : { controllers: [], providers: [] };
     return {
       module: DeviceModule,
       controllers: [
@@ -66,6 +75,7 @@ export class DeviceModule implements OnApplicationShutdown {
         SyncStatusHandlers,
         TrashHandlers,
         WriteHandlers,
+        ...transfer.controllers,
       ],
       providers: [
         { provide: DEVICE_PARTS, useFactory: () => openParts(options) },
@@ -74,6 +84,7 @@ export class DeviceModule implements OnApplicationShutdown {
         ...READING_PROVIDERS,
         ...FILE_PROVIDERS,
         ...WATCHER_PROVIDERS,
+        ...transfer.providers,
       ],
       exports: [DEVICE_PARTS, HandoffFiles, MirrorConfigs, FileContents, FileChanges, Projections],
     };
@@ -92,10 +103,10 @@ export class DeviceModule implements OnApplicationShutdown {
   }
 }
 
-function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
+function openParts({ settings, bus, logger, centre }: DeviceOptions): DeviceParts {
   const store = DeviceStore.open(join(settings.own, 'sync.db'));
   const principal = new DevicePrincipal(bus, settings.identity);
-  const service = new FileService(bus, principal);
+  const service = new FileService(bus, principal, settings.sharesRecords ? store.places : null);
   return {
     settings,
     bus,
@@ -104,6 +115,7 @@ function openParts({ settings, bus, logger }: DeviceOptions): DeviceParts {
     service,
     files: new TrackedFiles(service, store),
     locks: new NodeLocks(),
+    centre: centre ?? null,
     localPaths: new LocalPaths({ settings, principal, store, service }),
   };
 }

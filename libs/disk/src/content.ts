@@ -111,6 +111,23 @@ export async function* chunksOf(handle: FileHandle): AsyncGenerator<Uint8Array> 
   }
 }
 
+/** The last part of a content is held back until all of it is known to be the one that was told. @throws what `otherwise` makes */
+export async function* verifiedBytes(
+  bytes: AsyncIterable<Uint8Array>,
+  sha256: string,
+  otherwise: () => Error,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let held: Uint8Array | null = null;
+  for await (const chunk of bytes) {
+    if (held) yield held;
+    hash.update(chunk);
+    held = chunk;
+  }
+  if (hash.digest('hex') !== sha256) throw otherwise();
+  if (held) yield held;
+}
+
 /** What passes through it: size, hash, and whether it is text. */
 export class ContentDigest {
   sizeBytes = 0;

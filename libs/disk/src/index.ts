@@ -9,6 +9,7 @@ export {
   readContent,
   seenOrRead,
   seenUnderNewName,
+  verifiedBytes,
 } from './content.js';
 export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
 export { HeldFolder, READ_FLAGS, statOrNull } from './held-folder.js';

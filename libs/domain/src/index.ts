@@ -9,6 +9,7 @@ export * from './files/plan-scan.js';
 export * from './files/plan-watch.js';
 export * from './files/routing.js';
 export * from './files/search-terms.js';
+export * from './files/status-buckets.js';
 export * from './files/tracked-file.js';
 export * from './graph/at-signs.js';
 export * from './graph/event-status.js';

@@ -8,7 +8,7 @@ export { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.
 export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
-export { openRemote, type RemotePlaces, RemoteUnsupported } from './open-remote.js';
+export { openRemote, type RemotePlaces } from './open-remote.js';
 export {
   type CallOptions,
   ContentHashes,
@@ -18,6 +18,7 @@ export {
   type Remote,
   type RemoteCapabilities,
   type RemoteContent,
+  type RemoteDocument,
   type RemoteEntry,
   RemoteFailure,
   type RemoteFailureFacts,

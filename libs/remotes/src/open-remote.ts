@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
-import type { RemoteSettings, RemoteType } from '@workspace-graph/contracts';
+import type { RemoteSettings } from '@workspace-graph/contracts';
+import { assertNever } from '@workspace-graph/domain';
+import { type DriveConfig, DriveRemote } from './drive/drive.remote.js';
 import { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 import { FsRemote } from './fs/fs.remote.js';
 import { ObjstoreRemote } from './objstore/objstore.remote.js';
@@ -17,17 +19,9 @@ export interface RemotePlaces {
   readonly folders: string | null;
 }
 
-/** A type of storage that this version cannot open. */
-export class RemoteUnsupported extends Error {
-  constructor(readonly type: RemoteType) {
-    super(`This version opens no remotes of the type ${type}.`);
-    this.name = 'RemoteUnsupported';
-  }
-}
-
 /**
  * Opens a storage by its settings.
- * @throws RemoteFailure when it is not reached, or refuses the credentials; RemoteUnsupported
+ * @throws RemoteFailure when it is not reached, or refuses the credentials
  */
 export async function openRemote(settings: RemoteSettings, places: RemotePlaces): Promise<Remote> {
   switch (settings.type) {
@@ -41,8 +35,10 @@ export async function openRemote(settings: RemoteSettings, places: RemotePlaces)
       return ObjstoreRemote.open(objstoreConfig(settings));
     case 'webdav':
       return WebdavRemote.open(webdavConfig(settings));
+    case 'drive':
+      return DriveRemote.open(driveConfig(settings));
     default:
-      throw new RemoteUnsupported(settings.type);
+      return assertNever(settings);
   }
 }
 
@@ -71,6 +67,18 @@ function objstoreConfig({ config, credentials }: Extract<RemoteSettings, { type:
 function webdavConfig({ config, credentials }: Extract<RemoteSettings, { type: 'webdav' }>): DavConfig {
   const root = config.root.split('/').filter(Boolean).map(encodeURIComponent);
   return { url: [config.url.replace(/\/+$/, ''), ...root].join('/'), ...credentials };
+}
+
+/** Where tokens are asked for is Google's alone, whatever the JSON of the key says. */
+function driveConfig({ config, credentials }: Extract<RemoteSettings, { type: 'drive' }>): DriveConfig {
+  const key = JSON.parse(credentials.service_account_json) as Record<string, unknown>;
+  const { client_email: email, private_key: privateKey, private_key_id: keyId } = key;
+  const account = {
+    email: String(email),
+    privateKey: String(privateKey),
+    keyId: typeof keyId === 'string' ? keyId : null,
+  };
+  return { driveId: config.shared_drive_id, rootFolderId: config.root_folder_id ?? null, account };
 }
 
 /** @throws RemoteFailure `forbidden` for a folder that lies elsewhere, also by a symbolic link; `unavailable` for none */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { bytesOf, failureOf, Stage } from './conformance/stage.js';
+import { driveWorld } from './drive/drive.fixture.js';
+import { DriveServer } from './drive/emulator/drive-server.fixture.js';
 import { DropboxServer } from './filehost/emulator/dropbox-server.fixture.js';
 import { filehostWorld } from './filehost/filehost.fixture.js';
 import { FsRemote } from './fs/fs.remote.js';
@@ -119,10 +121,11 @@ async function inFolder(work: (remote: Remote) => Promise<void>): Promise<void> 
 
 describe('random calls, races among them', () => {
   let server: DropboxServer;
+  let drive: DriveServer;
   beforeAll(async () => {
-    server = await DropboxServer.start();
+    [server, drive] = await Promise.all([DropboxServer.start(), DriveServer.start()]);
   });
-  afterAll(() => server.close());
+  afterAll(() => Promise.all([server.close(), drive.close()]));
 
   it.each([
     ['memory', RUNS, async (work: (remote: Remote) => Promise<void>) => work((await memoryWorld()).remote)],
@@ -131,6 +134,11 @@ describe('random calls, races among them', () => {
       'filehost',
       Math.ceil(RUNS / 10),
       async (work: (remote: Remote) => Promise<void>) => work((await filehostWorld(server)).remote),
+    ],
+    [
+      'drive',
+      Math.ceil(RUNS / 10),
+      async (work: (remote: Remote) => Promise<void>) => work((await driveWorld(drive)).remote),
     ],
   ])('leave in %s what a plain map of names and contents holds', async (_name, numRuns, within) => {
     await fc.assert(

@@ -28,7 +28,7 @@ export { findOnPath } from './servers/binaries.js';
 export { type NatsOptions, type NatsServer, startNats } from './servers/nats.js';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './servers/postgres.js';
 export { type ObjectServer, startRadosgw, whyNoRadosgw } from './servers/radosgw.js';
-export { startRcloneDav, whyNoRclone } from './servers/rclone.js';
+export { rcloneProgram, startRcloneDav, whyNoRclone } from './servers/rclone.js';
 export { type RedisOptions, type RedisServer, startRedis } from './servers/redis.js';
 export { type SshServer, startSshd, whyNoSshd } from './servers/sshd.js';
 export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';

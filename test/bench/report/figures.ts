@@ -5,7 +5,7 @@ import { table, verdictCells } from './tables.js';
 export interface Figure {
   readonly what: string;
   readonly value: number;
-  readonly unit: 'events/s' | 'ms' | 'KB' | 'MB' | 'requests' | '×' | 'KB/round' | '/round';
+  readonly unit: 'events/s' | 'MB/s' | 'ms' | 'KB' | 'MB' | 'requests' | '×' | 'KB/round' | '/round';
   /** What stands beside it, in the same unit. */
   readonly beside?: { readonly name: string; readonly value: number };
   /** Of the value to what stands beside it. */

@@ -28,6 +28,13 @@ export const CLI_CODES = {
     'The command works only on the workspace of this machine, and SVC_URL names another one.',
   ),
   NO_WORKSPACE: row(EXIT.failed, 'The folder contains no workspace.'),
+  MEMBERSHIP_DAMAGED: row(
+    EXIT.failed,
+    'The files are damaged that tell which central workspace the folder belongs to.',
+  ),
+  ALREADY_JOINED: row(EXIT.failed, 'The folder belongs to a central workspace already.'),
+  NOT_JOINED: row(EXIT.failed, 'The folder belongs to no central workspace.'),
+  NOT_EMPTY: row(EXIT.failed, 'The folder holds a local workspace, which cannot join another one.'),
   NO_CREDENTIAL: row(EXIT.failed, 'The credential is missing or malformed.'),
   CREDENTIAL_REFUSED: row(EXIT.failed, 'The workspace does not accept the stored credential.'),
   ROTATION_UNDER_WAY: row(EXIT.failed, 'Another rotation of the credential is running.'),

@@ -1,4 +1,6 @@
 import { loadConfig } from '@workspace-graph/platform/config';
+import { readMembership } from '../joined/membership.js';
+import type { WorkspacePaths } from '../workspace/workspace-paths.js';
 import { CliError } from './cli-error.js';
 
 /**
@@ -13,5 +15,22 @@ export function requireLocal(command: string): void {
     'LOCAL_ONLY',
     `\`svc ${command}\` works on the workspace of this machine only, and SVC_URL names ${new URL(SVC_URL).origin}.`,
     { hint: 'Unset SVC_URL for the local workspace; for a central one see docs/deployment.md.' },
+  );
+}
+
+/**
+ * Refuses a command about the database of a local workspace in the folder of a joined one, whose data are at the centre.
+ * @throws CliError LOCAL_ONLY
+ */
+export async function requireOwnData(command: string, paths: WorkspacePaths): Promise<void> {
+  requireLocal(command);
+  const membership = await readMembership(paths);
+  if (!membership) return;
+  throw new CliError(
+    'LOCAL_ONLY',
+    `${paths.root} belongs to ${membership.url}, where its data are kept and backed up.`,
+    {
+      hint: `For \`svc ${command}\`, name the folder of a local workspace in SVC_WORKSPACE_ROOT; \`svc export\` writes the graph to a document.`,
+    },
   );
 }

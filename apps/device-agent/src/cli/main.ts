@@ -5,9 +5,11 @@ import { EXIT } from './codes.js';
 import { agentCommands } from './commands/agent.js';
 import { backupCommands } from './commands/backup.js';
 import { completionCommand } from './commands/completion.js';
+import { deviceCommands } from './commands/device.js';
 import { doctorCommand } from './commands/doctor.js';
 import { fileCommands } from './commands/files.js';
 import { lifecycleCommands } from './commands/lifecycle.js';
+import { membershipCommands } from './commands/membership.js';
 import { mirrorCommands } from './commands/mirror.js';
 import { remoteCommands } from './commands/remote.js';
 import { sessionCommands } from './commands/sessions.js';
@@ -25,6 +27,7 @@ export function createProgram(): Command {
     .showHelpAfterError('(svc --help lists all commands)')
     .configureHelp({ sortSubcommands: false });
   lifecycleCommands(program);
+  membershipCommands(program);
   doctorCommand(program);
   mirrorCommands(program);
   agentCommands(program);
@@ -32,6 +35,7 @@ export function createProgram(): Command {
   trashCommands(program);
   watchCommand(program);
   tokenCommands(program);
+  deviceCommands(program);
   remoteCommands(program);
   sessionCommands(program);
   transferCommands(program);

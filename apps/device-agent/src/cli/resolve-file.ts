@@ -1,4 +1,4 @@
-import { fileStatus, Id, type StatusEntry } from '@workspace-graph/contracts';
+import { fileStatus, Id, STATUS_BUCKETS, type StatusEntry } from '@workspace-graph/contracts';
 import { parseFilePath } from '@workspace-graph/domain';
 import { CliError } from './cli-error.js';
 import type { WorkspaceClient } from './workspace-client.js';
@@ -16,8 +16,8 @@ export async function resolveFile(
   if (id.success) return id.data;
   const path = filePath(text).path;
   const status = await client.call(fileStatus, { node_id: nodeId, path_prefix: path, include_discovery: false });
-  const told: StatusEntry[] = [...status.clean, ...status.deleted_local];
-  const found = told.find((entry) => entry.path === path)?.file_id ?? null;
+  const told: StatusEntry[] = STATUS_BUCKETS.flatMap((bucket) => status[bucket]);
+  const found = told.find((entry) => entry.path === path && entry.file_id !== null)?.file_id ?? null;
   if (found === null)
     throw new CliError('FILE_NOT_FOUND', `There is no tracked file ${path} in this node.`, {
       hint: '`svc files list NODE` lists the tracked files, `svc files adopt` tracks a new one.',

@@ -1,6 +1,7 @@
 import { Id, LIMITS, listNodes, NodeStatus, type NodeSummary } from '@workspace-graph/contracts';
 import { fold } from '@workspace-graph/domain';
 import { CliError } from './cli-error.js';
+import { everyItem } from './every-item.js';
 import type { WorkspaceClient } from './workspace-client.js';
 
 const SHOWN_CANDIDATES = 20;
@@ -24,20 +25,8 @@ export async function resolveNode(client: Pick<WorkspaceClient, 'call'>, text: s
 }
 
 async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): Promise<NodeSummary[]> {
-  const found: NodeSummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.call(listNodes, {
-      scope: 'global',
-      query,
-      status: [...NodeStatus.options],
-      limit: LIMITS.listMax,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    found.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+  const status = [...NodeStatus.options];
+  return everyItem((page) => client.call(listNodes, { scope: 'global', query, status, ...page }));
 }
 
 function unknown(name: string, near: readonly NodeSummary[]): CliError {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { REMOTE_OPERATIONS } from '@workspace-graph/contracts';
 import { DatabaseModule, type DatabaseOptions } from '@workspace-graph/database';
@@ -19,6 +18,7 @@ import {
   type WsModuleOptions,
 } from '@workspace-graph/surfaces';
 import { VERSION } from '../version.js';
+import { PAGE } from './page.js';
 import { LOCAL_WORKSPACE, type LocalWorkspace, WorkspaceHandlers } from './workspace.handlers.js';
 
 export interface LocalWorkspaceOptions {
@@ -28,9 +28,6 @@ export interface LocalWorkspaceOptions {
   readonly device: DeviceOptions;
   readonly workspace: LocalWorkspace;
 }
-
-/** The built page, which another app is. */
-const PAGE = fileURLToPath(new URL('../../../desktop/web/dist', import.meta.url));
 
 /** Everything of a local workspace in one process: the services, the device and the surfaces over an in-process bus. */
 @Module({})
@@ -48,7 +45,7 @@ export class LocalWorkspaceModule {
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
         McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS, recordsSessions: true }),
         WsModule.forRoot(options.live),
-        WebModule.forRoot({ folder: PAGE, makesLinks: true }),
+        WebModule.forRoot({ folder: PAGE, workspace: 'local' }),
         OperationsModule,
         DatabaseModule.forRoot(options.database),
         GraphModule,

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { ServiceError } from '@workspace-graph/contracts';
 import { EmbeddedDatabaseError, keepOwner, type Ownership, takeOwnership } from '@workspace-graph/database/embedded';
 import { replaceText } from '@workspace-graph/platform/disk';
 import { CliError } from '../cli/cli-error.js';
@@ -36,5 +37,35 @@ export function lockRotation({ own, rotation }: Pick<WorkspacePaths, 'own' | 'ro
       cause: error,
       hint: 'Wait until that has ended; nothing was changed.',
     });
+  }
+}
+
+/** The credential of a workspace that runs. @throws ServiceError CONFLICT where its file is lost */
+export async function keptSecret(paths: Pick<WorkspacePaths, 'token'>): Promise<string> {
+  const secret = await readTokenFile(paths);
+  if (secret === null)
+    throw new ServiceError('CONFLICT', 'This workspace has lost the file of its token; a restart makes a new one.');
+  return secret;
+}
+
+/** Replaces the credential of a workspace that runs, one caller at a time. @throws ServiceError CONFLICT; what the work throws */
+export async function whileRotating<T>(
+  paths: Pick<WorkspacePaths, 'own' | 'rotation'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lock = lockForCaller(paths);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+function lockForCaller(paths: Pick<WorkspacePaths, 'own' | 'rotation'>): Ownership {
+  try {
+    return lockRotation(paths);
+  } catch (cause) {
+    if (!(cause instanceof CliError)) throw cause;
+    throw new ServiceError('CONFLICT', cause.message, undefined, { cause });
   }
 }

@@ -17,6 +17,12 @@ export interface WorkspacePaths {
   readonly restore: string;
   /** Who serves this workspace right now: WorkspaceState as JSON. */
   readonly state: string;
+  /** Which central workspace the folder belongs to; absent in a local workspace. */
+  readonly joined: string;
+  /** Token of this device at the central workspace, mode 0600. */
+  readonly deviceToken: string;
+  /** Hashes of the credentials that work at this workstation of a central workspace alone. */
+  readonly localCredentials: string;
   /** What a start in the background answered: its state, or the error object. */
   readonly startResult: string;
   /** Output of a workspace that runs in the background. */
@@ -35,6 +41,9 @@ export function workspacePaths(root: string): WorkspacePaths {
     rotation: join(own, 'rotation'),
     restore: join(own, 'restore.json'),
     state: join(own, 'workspace.json'),
+    joined: join(own, 'joined.json'),
+    deviceToken: join(own, 'device-token'),
+    localCredentials: join(own, 'credentials.json'),
     startResult: join(own, 'start.json'),
     log: join(own, 'workspace.log'),
   };

@@ -3,16 +3,15 @@ import {
   examineWorkspace,
   type OutputOf,
   type ParsedInputOf,
+  readMembership,
   revealWorkspaceToken,
   rotateWorkspaceToken,
-  ServiceError,
 } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { checkWorkspaceOwner, noteReveal, replaceWorkspaceToken } from '@workspace-graph/service-identity';
-import { CliError } from '../cli/cli-error.js';
 import { examineElsewhere } from './examine-elsewhere.js';
-import { lockRotation, readTokenFile, storeToken } from './token-file.js';
+import { keptSecret, storeToken, whileRotating } from './token-file.js';
 import type { WorkspacePaths } from './workspace-paths.js';
 
 export const LOCAL_WORKSPACE = Symbol('LOCAL_WORKSPACE');
@@ -39,7 +38,7 @@ export class WorkspaceHandlers {
     _input: ParsedInputOf<typeof revealWorkspaceToken>,
     context: OperationContext,
   ): Promise<OutputOf<typeof revealWorkspaceToken>> {
-    const secret = await this.secret();
+    const secret = await keptSecret(this.workspace.paths);
     await noteReveal(this.database, context, secret);
     return { secret };
   }
@@ -50,13 +49,15 @@ export class WorkspaceHandlers {
     context: OperationContext,
   ): Promise<OutputOf<typeof rotateWorkspaceToken>> {
     const { paths } = this.workspace;
-    const lock = this.lock();
-    try {
+    return whileRotating(paths, async () => {
       const store = (secret: string) => storeToken(paths, secret);
-      return { token: await replaceWorkspaceToken(this.database, context, { secret: await this.secret(), store }) };
-    } finally {
-      lock.release();
-    }
+      return { token: await replaceWorkspaceToken(this.database, context, { secret: await keptSecret(paths), store }) };
+    });
+  }
+
+  @Handles(readMembership)
+  async membership(): Promise<OutputOf<typeof readMembership>> {
+    return { membership: null };
   }
 
   /** Whoever asks while it is looked at gets that answer. */
@@ -70,21 +71,5 @@ export class WorkspaceHandlers {
       this.examining = null;
     });
     return this.examining;
-  }
-
-  private async secret(): Promise<string> {
-    const secret = await readTokenFile(this.workspace.paths);
-    if (secret === null)
-      throw new ServiceError('CONFLICT', 'This workspace has lost the file of its token; a restart makes a new one.');
-    return secret;
-  }
-
-  private lock() {
-    try {
-      return lockRotation(this.workspace.paths);
-    } catch (cause) {
-      if (!(cause instanceof CliError)) throw cause;
-      throw new ServiceError('CONFLICT', cause.message, undefined, { cause });
-    }
   }
 }

@@ -150,6 +150,7 @@ export const moveFile = command({
 export const renameFolder = command({
   name: 'rename_folder',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { node_id: 'write' },
   idempotent: true,
@@ -219,10 +220,11 @@ export const deleteFile = command({
 export const adoptFiles = command({
   name: 'adopt_files',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { node_id: 'write' },
   idempotent: true,
-  doc: 'Track files in the folder of a node that are not tracked yet. Tracked files are not changed.',
+  doc: 'Track files that lie in the folder of a node, or on its remote, and are not tracked yet. Tracked files are not changed.',
   input: z.strictObject({
     node_id: Id,
     paths: z.array(FilePath).min(1).max(LIMITS.adoptMax),
@@ -232,8 +234,8 @@ export const adoptFiles = command({
     files: z.array(TrackedFile).describe('The files that are now tracked.'),
     skipped: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
   }),
-  errors: ['NODE_NOT_FOUND', 'NO_MIRROR'],
-  timeoutMs: 60_000,
+  errors: ['NODE_NOT_FOUND', 'NO_MIRROR', 'NO_REMOTE', 'REMOTE_REFUSED', 'REMOTE_UNAVAILABLE'],
+  timeoutMs: 120_000,
   rest: { method: 'POST', path: '/nodes/{node_id}/files/adopt', tag },
   mcp: { tool: 'svc_adopt_files', title: 'Track files', additive: true },
 });

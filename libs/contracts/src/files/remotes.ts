@@ -3,7 +3,7 @@ import { Confirmed, Done, Id, plainText, Timestamp } from '../common.js';
 import { NodeType } from '../graph/vocabulary.js';
 import { LIMITS } from '../limits.js';
 import { command, type Operation, query } from '../operation.js';
-import { FileName, FileStatus, PathText, Subpath } from './file.js';
+import { FileName, FilePath, FileStatus, LocalPath, PathText, Sha256, Subpath } from './file.js';
 import { HASH_KINDS, RemoteName, RemoteType } from './remote-config.js';
 
 /**
@@ -12,6 +12,9 @@ import { HASH_KINDS, RemoteName, RemoteType } from './remote-config.js';
  */
 
 const tag = 'Remotes';
+const FILES_TAG = 'Files';
+/** Bytes move meanwhile, as many as there are. */
+const TRANSFER_MS = 24 * 3_600_000;
 /** The shape of these answers is part of the transfer of files. */
 const Answer = z.record(z.string(), z.unknown());
 
@@ -156,27 +159,89 @@ export const storeFile = command({
   owner: 'device',
   tier: 'write',
   reach: { node_id: 'write' },
-  doc: 'Copy a file of this device into the folder of a node and upload it. Central workspaces only.',
+  idempotent: true,
+  doc: 'Copy a file of this device into the folder of a node, where it is not there already, and upload it. What differs on the remote from what this device has last seen of it is CONFLICT: pull it first. Central workspaces only.',
   input: z.strictObject({
     node_id: Id,
-    local_path: PathText,
-    status: FileStatus.optional(),
+    local_path: PathText.describe('Absolute path of the file.'),
+    status: FileStatus.optional().describe('For a file outside the folder of the node. Default: wip.'),
     subpath: Subpath.optional(),
   }),
-  output: Answer,
-  errors: ['LOCAL_MODE_NO_REMOTE'],
+  output: z.strictObject({
+    file_id: Id,
+    remote_name: z.string(),
+    remote_path: z.string(),
+    local_path: LocalPath.nullable(),
+    hash: Sha256,
+  }),
+  errors: [
+    'LOCAL_MODE_NO_REMOTE',
+    'NODE_NOT_FOUND',
+    'NO_MIRROR',
+    'NO_REMOTE',
+    'FILE_NOT_FOUND',
+    'DESTINATION_EXISTS',
+    'CONFLICT',
+    'REMOTE_REFUSED',
+    'REMOTE_UNAVAILABLE',
+    'STORAGE_FULL',
+  ],
+  timeoutMs: TRANSFER_MS,
+  rest: { method: 'POST', path: '/nodes/{node_id}/files/store', tag: FILES_TAG },
   mcp: { tool: 'svc_store', title: 'Store file' },
 });
+
+/** What pulling a file would do. */
+export const PULL_CLASSES = ['unchanged', 'updated', 'conflict', 'remote_missing', 'remote_error', 'native'] as const;
 
 export const pullFile = command({
   name: 'pull_file',
   owner: 'device',
   tier: 'write',
   reach: { file_id: 'write', node_id: 'write' },
-  doc: 'Download a file from its remote storage, or preview that for a node. Central workspaces only.',
+  idempotent: true,
+  doc: 'With file_id, download what the remote has of a file into the folder of its node; a change here that was not uploaded is CONFLICT without force, and with it goes to the trash. With node_id, preview that for each file of the node that was uploaded, and change nothing. Central workspaces only.',
   input: z.strictObject({ file_id: Id.optional(), node_id: Id.optional(), force: z.boolean().default(false) }),
-  output: Answer,
-  errors: ['LOCAL_MODE_NO_REMOTE'],
+  output: z.strictObject({
+    pulled: z
+      .strictObject({
+        file_id: Id,
+        local_path: LocalPath.nullable(),
+        hash: Sha256,
+        changed: z.boolean().describe('False when the content was there already.'),
+      })
+      .nullable()
+      .describe('With file_id.'),
+    preview: z
+      .strictObject({
+        node_id: Id,
+        files: z.array(
+          z.strictObject({
+            file_id: Id,
+            path: FilePath,
+            class: z.enum(PULL_CLASSES),
+            message: z.string().optional().describe('Why the remote does not tell.'),
+          }),
+        ),
+        complete: z.boolean().describe(`False for a node with more than ${LIMITS.filesMax} uploaded files.`),
+      })
+      .nullable()
+      .describe('With node_id.'),
+  }),
+  errors: [
+    'LOCAL_MODE_NO_REMOTE',
+    'NODE_NOT_FOUND',
+    'NO_MIRROR',
+    'NO_REMOTE',
+    'FILE_NOT_FOUND',
+    'NATIVE_FORMAT',
+    'CONFLICT',
+    'REMOTE_REFUSED',
+    'REMOTE_UNAVAILABLE',
+    'STORAGE_FULL',
+  ],
+  timeoutMs: TRANSFER_MS,
+  rest: { method: 'POST', path: '/files/pull', tag: FILES_TAG },
   mcp: { tool: 'svc_pull', title: 'Pull file' },
 });
 

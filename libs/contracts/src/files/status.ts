@@ -60,13 +60,17 @@ const counts = Object.fromEntries(STATUS_BUCKETS.map((bucket) => [bucket, z.int(
 export const fileStatus = query({
   name: 'file_status',
   owner: 'device',
+  atCentre: true,
   tier: 'read',
   reach: { node_id: 'read' },
-  doc: 'Report the state of files compared with the last known state, without contacting a remote or changing anything. Call it before you end a session in which you changed files.',
+  doc: 'Report the state of files compared with the last known state, and with node_id what lies on the remote of the node. Changes nothing. Call it before you end a session in which you changed files.',
   input: z.strictObject({
     node_id: Id.optional(),
-    remote_name: z.string().max(200).optional(),
-    include_discovery: z.boolean().default(true).describe('Look for files that are not tracked.'),
+    remote_name: z.string().max(200).optional().describe('Only files that are kept on this remote.'),
+    include_discovery: z
+      .boolean()
+      .default(true)
+      .describe('Look for files that are not tracked: in folders, and with node_id on the remote.'),
     classes: listOf(FileClass).optional(),
     path_prefix: PathText.optional().describe(
       'A file, or a folder with everything in it. Matches whole names: wip/plan does not match wip/plans.',
@@ -144,6 +148,11 @@ export const getSyncHealth = query({
     scans: z.array(z.strictObject({ node: NodeRef, ...ScanProgress.shape })).describe('Running scans.'),
     failures: z.array(z.strictObject({ node: NodeRef, ...WatcherError.shape })).describe('Newest first.'),
     failures_complete: z.boolean(),
+    set_aside: z
+      .array(z.strictObject({ path: z.string(), files: z.int(), at: Timestamp }))
+      .describe(
+        'Folders of nodes that you do not see any more, with files that are nowhere else. Told to the person of the device, and to manage.',
+      ),
   }),
   rest: { method: 'GET', path: '/sync/health', tag },
   mcp: { tool: 'svc_sync_health', title: 'Health of folders' },

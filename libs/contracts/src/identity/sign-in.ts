@@ -1,7 +1,7 @@
 /** What the page is told by its document, as JSON: what it offers depends on it. */
 export interface PageFacts {
-  /** A local workspace makes links that sign a browser in. */
-  readonly workspace: 'local' | 'central';
+  /** `joined`: of a workstation that belongs to a central one. It and a local one make links that sign a browser in. */
+  readonly workspace: 'local' | 'joined' | 'central';
   /** What the identity provider is called, at which people sign in; null where they do not. */
   readonly provider: string | null;
 }

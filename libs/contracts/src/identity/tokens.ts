@@ -138,7 +138,7 @@ export const authenticate = query({
     ]),
   }),
   output: z.strictObject({
-    caller: Caller.pick({ user_id: true, scope: true, credential_id: true }),
+    caller: Caller.pick({ user_id: true, scope: true, credential_id: true, device_id: true }),
     expires_at: Timestamp,
   }),
   errors: ['UNAUTHENTICATED'],

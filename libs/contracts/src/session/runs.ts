@@ -24,6 +24,7 @@ export const connectSession = command({
   name: 'connect_session',
   owner: 'session',
   tier: 'internal',
+  overLink: 'read',
   reach: 'internal',
   doc: 'Record that an agent has connected. Without session_id a session is born; with one, that session of the same owner goes on, be it running without a run or suspended; a task goes on by resume_session alone.',
   input: z.strictObject({
@@ -81,6 +82,7 @@ export const endRun = command({
   name: 'end_run',
   owner: 'session',
   tier: 'internal',
+  overLink: 'read',
   reach: 'internal',
   idempotent: true,
   doc: 'Record that a run has ended; its session is suspended. A run that has ended already is left as it is.',
@@ -98,6 +100,7 @@ export const renewRuns = command({
   name: 'renew_runs',
   owner: 'session',
   tier: 'internal',
+  overLink: 'read',
   reach: 'internal',
   idempotent: true,
   doc: 'Keep the runs of a holder alive. Answers which of them have ended, for whatever reason.',

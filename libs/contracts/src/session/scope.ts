@@ -3,6 +3,7 @@ import { Id, page, paging, plainText, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
+import { REACH_KINDS } from '../reach.js';
 import { Handoff, Session, sessionId, SESSION_TAG as tag } from './session.js';
 import { ScopeAccess, ScopeAddedVia, ScopeReview, SessionState } from './vocabulary.js';
 
@@ -53,6 +54,22 @@ export const initSession = command({
   output: Standing,
   errors: ['NODE_NOT_FOUND', 'SESSION_NOT_FOUND', 'CONFLICT'],
   mcp: { tool: 'svc_session_init', title: 'Begin or go on with the session', additive: true },
+});
+
+/** What devices ask before they do something of their own for a session: they do not know its scope. */
+export const checkScope = query({
+  name: 'check_scope',
+  owner: 'session',
+  tier: 'device',
+  reach: 'internal',
+  doc: 'Look whether the session of the caller holds what a call names. Answers its home node.',
+  input: z.strictObject({
+    reached: z
+      .array(z.strictObject({ kind: z.enum(REACH_KINDS), id: Id, access: z.enum(['read', 'write']) }))
+      .max(LIMITS.filesPerChange),
+  }),
+  output: z.strictObject({ home_node_id: Id.nullable() }),
+  errors: ['SESSION_NOT_FOUND', 'scope_expansion_required'],
 });
 
 export const expandScope = command({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Timestamp } from '../common.js';
+import { Id, Timestamp } from '../common.js';
 import { Token } from '../identity/tokens.js';
 import { command, query } from '../operation.js';
 
@@ -53,4 +53,30 @@ export const examineWorkspace = query({
   }),
   timeoutMs: 40_000,
   rest: { method: 'GET', path: '/workspace/findings', tag },
+});
+
+export const readMembership = query({
+  name: 'read_membership',
+  owner: 'workspace',
+  tier: 'read',
+  reach: {},
+  doc: 'Tell which central workspace this workstation belongs to, as which device of whom, and whether it can be reached now.',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    membership: z
+      .strictObject({
+        url: z.string().describe('Where the central workspace answers.'),
+        device: z.strictObject({ id: Id, name: z.string() }),
+        user: z.strictObject({ id: Id, name: z.string() }),
+        joined_at: Timestamp,
+        token_expires_at: Timestamp.describe('When the device must have joined again.'),
+        state: z
+          .enum(['connected', 'unreachable', 'refused'])
+          .describe('refused: the device was revoked, or its token has ended.'),
+        since: Timestamp.describe('Since when the state is this one, or the process runs.'),
+      })
+      .nullable()
+      .describe('Null in a local workspace.'),
+  }),
+  rest: { method: 'GET', path: '/workspace/membership', tag },
 });

@@ -27,7 +27,12 @@ export async function fill(url: string): Promise<void> {
     await run(
       `INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at) VALUES ('${id(4)}', 'personal', ${odd}, 'write', '${id(1)}', sha256('secret'), now() + interval '1 day')`,
     );
-    await run(`INSERT INTO identity.device (id, user_id, name) VALUES ('${id(6)}', '${id(1)}', ${odd})`);
+    await run(
+      `INSERT INTO identity.device (id, user_id, name, last_seen_at) VALUES ('${id(6)}', '${id(1)}', ${odd}, '2026-11-26T10:00Z')`,
+    );
+    await run(
+      `INSERT INTO identity.device_invitation (id, user_id, scope, code_sha256, made_by, expires_at, device_id) VALUES ('${id(7)}', '${id(1)}', 'write', sha256('code'), '${id(4)}', now(), '${id(6)}')`,
+    );
     await run(`INSERT INTO identity.bootstrap (user_id) VALUES ('${id(1)}')`);
     await run(`INSERT INTO graph.actor (id, type, name, user_id) VALUES ('${id(5)}', 'person', 'Actor', '${id(1)}')`);
     await run(

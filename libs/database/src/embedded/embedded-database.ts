@@ -8,6 +8,7 @@ import { withAdvice } from './failures.js';
 import { type Ownership, takeOwnership } from './ownership.js';
 import { findPlaces, makeFolder, type Places } from './places.js';
 import { endPreviousServer } from './previous-server.js';
+import { isRunning, processesIn, waitFor } from './processes.js';
 import { type ServerEnd, ServerProcess } from './server-process.js';
 
 /** What the start is doing, for showing to a person who waits. */
@@ -44,7 +45,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
   readonly dataFolder: string;
   /** Settles when the server ended without `stop`, for example killed. Then it may be started again. */
   readonly endedUnasked: Promise<ServerEnd>;
-  /** Ends the server and frees the folder. A second call waits for the first. */
+  /** Ends the server and frees the folder, and waits for all its processes. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
@@ -103,6 +104,7 @@ class RunningDatabase implements EmbeddedDatabase {
   readonly endedUnasked: Promise<ServerEnd>;
   private readonly server: ServerProcess;
   private stopping: Promise<void> | undefined;
+  private leftovers: readonly number[] = [];
 
   constructor(server: ServerProcess, url: string, dataFolder: string, release: () => void) {
     this.server = server;
@@ -112,18 +114,25 @@ class RunningDatabase implements EmbeddedDatabase {
     const { promise, resolve: tell } = Promise.withResolvers<ServerEnd>();
     this.endedUnasked = promise;
     void server.ended.then((end) => {
+      // Before the folder is free: the processes of its next owner are none of ours.
+      this.leftovers = processesIn(dataFolder);
       release();
       if (this.stopping === undefined) tell(end);
     });
   }
 
   stop(): Promise<void> {
-    this.stopping ??= this.server.stop();
+    this.stopping ??= this.end();
     return this.stopping;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  private async end(): Promise<void> {
+    await this.server.stop();
+    await waitFor(() => !this.leftovers.some(isRunning), 5_000);
   }
 }
 

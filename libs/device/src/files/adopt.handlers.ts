@@ -3,8 +3,8 @@ import {
   adoptFiles,
   type Envelope,
   findFiles,
+  type OutputOf,
   type ParsedInputOf,
-  type ReplyOf,
   type Section,
   ServiceError,
   type TrackedFile,
@@ -17,6 +17,11 @@ import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { DeltaResult, FileDelta } from '../records/tracked-files.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
+
+type Input = ParsedInputOf<typeof adoptFiles>;
+type Output = OutputOf<typeof adoptFiles>;
+
+const NOT_HERE = 'is not a file in the folder of the node';
 
 interface Skipped {
   readonly path: string;
@@ -43,10 +48,29 @@ export class AdoptHandlers {
   ) {}
 
   @Handles(adoptFiles)
-  async adopt(
-    { node_id, paths, status }: ParsedInputOf<typeof adoptFiles>,
+  async adopt(input: Input, context: OperationContext): Promise<Output> {
+    const here = await this.adoptHere(input, context);
+    const { centre } = this.parts;
+    const absent = here.skipped.filter(({ reason }) => reason === NOT_HERE).map(({ path }) => path);
+    if (!centre || absent.length === 0) return here;
+    const { envelope } = context;
+    // What was taken in here is answered, whatever becomes of the rest.
+    const there = await centre.adopt({ ...input, paths: absent }, envelope).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      const reason = error.code === 'NO_REMOTE' ? NOT_HERE : error.message;
+      return { files: [], skipped: absent.map((path) => ({ path, reason })) };
+    });
+    const ids = there.files.map(({ id }) => id);
+    return {
+      files: [...here.files, ...(await this.answers(ids, envelope))],
+      skipped: [...here.skipped.filter(({ reason }) => reason !== NOT_HERE), ...there.skipped],
+    };
+  }
+
+  private async adoptHere(
+    { node_id, paths, status }: Input,
     { envelope, operation, signal }: OperationContext,
-  ): Promise<ReplyOf<typeof adoptFiles>> {
+  ): Promise<Output> {
     const row = await this.folders.writable(node_id, envelope);
     return this.parts.locks.run([node_id], async () => {
       sameFolder(this.parts, row);
@@ -101,7 +125,7 @@ export class AdoptHandlers {
       return { path, seen: await seenOrRead(await locate(row.path, path), null) };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return skip(error.code === 'FILE_NOT_FOUND' ? 'is not a file in the folder of the node' : error.message);
+      return skip(error.code === 'FILE_NOT_FOUND' ? NOT_HERE : error.message);
     }
   }
 }

@@ -19,6 +19,7 @@ import { messageOf } from './file-mover.js';
 import { stateOf } from './file-states.js';
 import { Intents } from './intents.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
+import { removeRecord } from './record-removal.js';
 
 const RECORD = ['record' as const];
 type Input = ParsedInputOf<typeof deleteFile>;
@@ -63,7 +64,11 @@ export class DeleteHandlers {
     const isComplete = input.mode === 'complete';
     const row = isComplete ? await this.folders.ready(placed.file.node_id) : null;
     const hasCopy = row !== null && (await locate(row.path, placed.file.path)).exists;
-    const removes = hasCopy ? [...RECORD, 'local_copy' as const] : RECORD;
+    const removes = [
+      ...RECORD,
+      ...(hasCopy ? ['local_copy' as const] : []),
+      ...(isComplete && this.isStored(placed.file) ? ['remote_object' as const] : []),
+    ];
     const answer = { file, removes, trash_id: null, repair_needed: false, hint: null };
     if (!input.confirmed) return { ...answer, applied: false };
     const done = await this.parts.locks.run([placed.file.node_id], async () => {
@@ -131,12 +136,13 @@ export class DeleteHandlers {
     }, noted);
   }
 
-  private async removeRecord(deletion: Deletion, tombstone: boolean): Promise<void> {
-    const { record, action, envelope, expectedVersion } = deletion;
-    const file = stateOf(this.parts.store, record);
-    const expected = expectedVersion === undefined ? {} : { expectedVersion };
-    const options = { action, asker: envelope, strict: true };
-    await this.parts.files.apply(record.node_id, [{ kind: 'remove', file, tombstone, ...expected }], options);
+  private removeRecord({ record, action, envelope, expectedVersion }: Deletion, isDeleted: boolean): Promise<void> {
+    return removeRecord(this.parts, record, { asker: envelope, action, isDeleted, expectedVersion });
+  }
+
+  /** Whether its content lies on a remote, from which it goes too. */
+  private isStored({ remote_name }: FileRecord): boolean {
+    return this.parts.centre !== null && remote_name !== null;
   }
 
   /** Answers null when all is as before, else the error that left a deletion half done. */

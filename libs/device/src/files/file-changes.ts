@@ -23,7 +23,7 @@ import {
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { FileDelta } from '../records/tracked-files.js';
-import type { MirrorRow, TrashRow } from '../store/device-store.js';
+import type { FileState, MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
@@ -46,6 +46,8 @@ export interface WriteOptions {
   readonly maxBytes?: number;
   /** True: old and new content must be UTF-8 text, else NOT_EDITABLE. */
   readonly text?: boolean;
+  /** The content is the one that the remote has of this file: the record stays as it is. */
+  readonly pulled?: FileRecord;
 }
 
 /** Writing the content of files: bytes come as a stream and pass with constant memory. */
@@ -145,17 +147,18 @@ export class FileChanges {
   /** Makes the content on disk true; when that is impossible, `undo` makes the disk as it was. Answers the id. */
   private async enter(
     { nodeId, path, seen }: { readonly nodeId: string; readonly path: string; readonly seen: SeenContent },
-    { action, envelope }: WriteOptions,
+    { action, envelope, pulled }: WriteOptions,
     undo: () => Promise<void>,
   ): Promise<string> {
     const key = pathKey(path);
     const file = this.parts.store.fileAt(nodeId, key);
-    const delta: FileDelta = file ? { kind: 'update', file, seen } : { kind: 'register', path, seen };
+    const delta = deltaOf(file, { path, seen, pulled });
     try {
       const [result] = await this.parts.files.apply(nodeId, [delta], { action, asker: envelope, strict: true });
-      if (!result || !('file' in result) || !result.file) throw fileNotFound({ node_id: nodeId, path });
+      const entered = pulled ?? (result && 'file' in result ? result.file : null);
+      if (!entered) throw fileNotFound({ node_id: nodeId, path });
       this.parts.store.removeUntracked(nodeId, [key]);
-      return result.file.id;
+      return entered.id;
     } catch (error) {
       await undo().catch((reason: unknown) =>
         this.parts.logger.warn(
@@ -205,6 +208,18 @@ interface Replaced {
   readonly at: MirrorPath;
   readonly record: FileRecord | null;
   readonly current: ReadContent;
+}
+
+function deltaOf(
+  file: FileState | null,
+  {
+    path,
+    seen,
+    pulled,
+  }: { readonly path: string; readonly seen: SeenContent; readonly pulled: FileRecord | undefined },
+): FileDelta {
+  if (pulled) return { kind: 'pulled', record: pulled, replaces: file, seen };
+  return file ? { kind: 'update', file, seen } : { kind: 'register', path, seen };
 }
 
 function stage(at: MirrorPath, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<StagedFile> {

@@ -2,15 +2,10 @@ import { lstat } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { isAbsent, locate, occupantOf, occupied } from '@workspace-graph/disk';
-import { pathKey } from '@workspace-graph/domain';
+import { type Prefixes, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FileMover, type MoveBy, type MoveOutcome, type PlannedMove } from './file-mover.js';
-
-export interface Prefixes {
-  readonly from: string;
-  readonly to: string;
-}
 
 /** One file of a folder that is renamed. */
 export interface RenameStep {

@@ -16,6 +16,7 @@ import { AsideFiles } from '../trash/aside-files.js';
 import { FileMover, messageOf, type PlannedMove } from './file-mover.js';
 import { stateOf } from './file-states.js';
 import { Intents } from './intents.js';
+import { removeRecord } from './record-removal.js';
 
 const AGAIN_MS = 60_000;
 const BY = { asker: null, action: 'repair_file_intents' } as const;
@@ -152,8 +153,7 @@ export class IntentRepair implements OnApplicationBootstrap, BeforeApplicationSh
     // What lies there under the same content is the file itself; another content is another file, and the copy stays.
     if (there?.sha256 === entry.sha256) await this.asides.trash.forget(entry);
     if (there) return;
-    const file = stateOf(this.parts.store, record);
-    await this.parts.files.apply(record.node_id, [{ kind: 'remove', file, tombstone: true }], { ...BY, strict: true });
+    await removeRecord(this.parts, record, { ...BY, isDeleted: true });
     await removeEmptyFolders(at);
   }
 

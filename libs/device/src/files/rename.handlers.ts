@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
-import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder, validationFailed } from '@workspace-graph/contracts';
-import { checkedPath } from '@workspace-graph/domain';
+import { LIMITS, type ParsedInputOf, type ReplyOf, renameFolder } from '@workspace-graph/contracts';
+import { renamedPrefixes } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { type MoveOutcome, messageOf, toldOf } from './file-mover.js';
@@ -23,12 +23,7 @@ export class RenameHandlers {
   ): Promise<ReplyOf<typeof renameFolder>> {
     const { node_id, dry_run, limit } = input;
     const row = await this.folders.writable(node_id, envelope);
-    const prefixes = {
-      from: checkedFolder(input.old_prefix, 'old_prefix'),
-      to: checkedFolder(input.new_prefix, 'new_prefix'),
-    };
-    if (prefixes.to === prefixes.from || prefixes.to.startsWith(`${prefixes.from}/`))
-      throw validationFailed([{ path: 'new_prefix', message: 'must not be old_prefix or a folder in it' }]);
+    const prefixes = renamedPrefixes(input);
     if (dry_run) {
       const { steps, total } = await this.renames.plan(row, prefixes, LIMITS.renameFolderMax);
       return { applied: false, renamed: steps.map(stepAnswer), remaining: total, repair_needed: false, hint: null };
@@ -47,10 +42,6 @@ export class RenameHandlers {
       };
     });
   }
-}
-
-function checkedFolder(text: string, field: string): string {
-  return checkedPath(text, field, { portable: field === 'new_prefix' }).path;
 }
 
 /** What kept all files from moving is told as the error of the call. */

@@ -52,6 +52,7 @@ export class Mirrors implements BeforeApplicationShutdown {
   private readonly removed = new Set<(row: MirrorRow) => void>();
   private readonly moved = new Set<(move: MirrorMoved) => void>();
   private readonly background = new Map<string, Promise<void>>();
+  private readonly stale = new Set<(row: MirrorRow) => Promise<void>>();
 
   constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
 
@@ -85,8 +86,7 @@ export class Mirrors implements BeforeApplicationShutdown {
   }
 
   /**
-   * Looks in the background whether the node of a mirror is gone, and then removes the registration; folder and files
-   * stay. To be called by every reader that does not find the node of a mirror.
+   * Looks in the background whether the node of a mirror is gone, and then removes the registration. To be called by every reader that does not find the node of a mirror.
    */
   doubt(nodeId: string): void {
     if (this.background.has(nodeId)) return;
@@ -103,6 +103,11 @@ export class Mirrors implements BeforeApplicationShutdown {
     if (found === 'unreadable') return 'unreadable';
     if (found !== row.identity && !(await this.cameBack(row, found))) return 'missing';
     return (await isReadable(row.path)) ? 'ready' : 'unreadable';
+  }
+
+  /** Does something with the folder of a node that is gone, while it is locked and registered yet; what throws is tried again. */
+  beforeStale(work: (row: MirrorRow) => Promise<void>): void {
+    this.stale.add(work);
   }
 
   /** Each returns the function that ends listening. Listeners are told after the registry is on disk. */
@@ -183,8 +188,9 @@ export class Mirrors implements BeforeApplicationShutdown {
     await this.parts.locks.run([nodeId], async () => {
       const row = this.of(nodeId);
       if (!row || (await this.placesOf([row], null)).has(nodeId)) return;
+      for (const work of this.stale) await work(row);
       this.remove(row);
-      this.parts.logger.info({ node: nodeId, path: row.path }, 'the node of a mirror was removed; its folder stays');
+      this.parts.logger.info({ node: nodeId, path: row.path }, 'the node of a mirror is gone');
     });
   }
 

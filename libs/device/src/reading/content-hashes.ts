@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@workspace-graph/contracts';
 import { chunksOf, inodeOf, stampOf } from '@workspace-graph/disk';
@@ -49,6 +49,12 @@ export class ContentHashes {
       return { sha256, found };
     }
     throw beingWritten(file.path);
+  }
+
+  /** Of a file that no folder of a node holds. @throws the reason of `signal` */
+  async ofPath(path: string, signal: AbortSignal): Promise<string> {
+    await using handle = await open(path);
+    return await hashOf(handle, signal);
   }
 
   /** Notes that the content of a file was not the one of its hash. */

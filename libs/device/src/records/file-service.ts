@@ -12,6 +12,7 @@ import {
   RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
+import type { PlaceStore } from '../store/place-store.js';
 import type { DevicePrincipal } from './device-principal.js';
 
 /** On whose behalf the device asks: the envelope of the call that it answers, or null for its own person. */
@@ -22,6 +23,8 @@ export class FileService {
   constructor(
     private readonly bus: Pick<Bus, 'call'>,
     private readonly principal: Pick<DevicePrincipal, 'caller' | 'deviceId'>,
+    /** Where the centre may be out of reach: what its nodes were last seen to be. */
+    private readonly memory: Pick<PlaceStore, 'recall' | 'remember'> | null = null,
   ) {}
 
   /** Calls an operation for `asker`, or as the device itself. @throws ServiceError as the operation tells */
@@ -35,7 +38,8 @@ export class FileService {
     return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
   }
 
-  private async envelopeFor(asker: Asker): Promise<Envelope> {
+  /** A call of its own on behalf of `asker`, or of the device itself. */
+  async envelopeFor(asker: Asker): Promise<Envelope> {
     const callId = randomUUID();
     if (!asker) return { callId, requestId: randomUUID(), caller: await this.principal.caller() };
     return { ...asker, callId, caller: { ...callerOf(asker), device_id: this.principal.deviceId } };
@@ -56,10 +60,23 @@ export class FileService {
     const found = new Map<string, NodePlace>();
     for (let start = 0; start < nodeIds.length; start += LIMITS.filesPerChange) {
       const node_ids = nodeIds.slice(start, start + LIMITS.filesPerChange);
-      const { places } = await this.call(findPlaces, { node_ids, held }, asker);
-      for (const place of places) found.set(place.node_id, place);
+      for (const place of await this.somePlaces(node_ids, asker, held)) found.set(place.node_id, place);
     }
     return found;
+  }
+
+  private async somePlaces(node_ids: string[], asker: Asker, held: boolean): Promise<readonly NodePlace[]> {
+    try {
+      const { places } = await this.call(findPlaces, { node_ids, held }, asker);
+      if (asker === null) this.memory?.remember(node_ids, places);
+      return places;
+    } catch (error) {
+      // What a session holds nobody here can tell, and what somebody else sees neither.
+      const isOwn = !held && (asker === null || (asker.caller?.session_id ?? null) === null);
+      const known = isOwn && isOutage(error) ? this.memory?.recall(node_ids) : null;
+      if (!known) throw error;
+      return known;
+    }
   }
 
   /**
@@ -86,4 +103,9 @@ export function noMirror(nodeId: string): ServiceError {
 export function callerOf({ caller }: Envelope): Caller {
   if (!caller) throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
   return caller;
+}
+
+/** Whether nobody could be asked. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }

@@ -35,6 +35,16 @@ export type FileDelta =
     }
   /** The content is the known one; only the stamp or the inode is another. Stays on this device. */
   | { readonly kind: 'touch'; readonly file: FileState; readonly seen: SeenContent }
+  /**
+   * The content of its remote lies here now, whatever the record tells of other devices. `replaces` is what the device knew
+   * at its path. Stays on this device.
+   */
+  | {
+      readonly kind: 'pulled';
+      readonly record: FileRecord;
+      readonly replaces: FileState | null;
+      readonly seen: SeenContent;
+    }
   /** A pushed file is absent: its record stays. Stays on this device. */
   | { readonly kind: 'gone'; readonly file: FileState };
 
@@ -129,7 +139,8 @@ export class TrackedFiles {
       if ('refused' in answer) return answer;
       const state = stateAfter(nodeId, delta, answer.file);
       if (state) put.push(state);
-      if ('file' in delta && delta.file.fileId !== state?.fileId) remove.push(delta.file.fileId);
+      const known = knownBefore(delta);
+      if (known && known.fileId !== state?.fileId) remove.push(known.fileId);
       return { file: answer.file };
     });
     if (put.length > 0 || remove.length > 0) this.follow({ nodeId, changed: put, removed: remove });
@@ -196,8 +207,14 @@ function changeOf(delta: FileDelta): FileChange | null {
       return { kind: 'remove', file_id: delta.file.fileId, tombstone: delta.tombstone, ...versionOf(delta) };
     case 'touch':
     case 'gone':
+    case 'pulled':
       return null;
   }
+}
+
+function knownBefore(delta: FileDelta): FileState | null {
+  if (delta.kind === 'pulled') return delta.replaces;
+  return 'file' in delta ? delta.file : null;
 }
 
 function versionOf({ expectedVersion }: { readonly expectedVersion?: number }) {
@@ -221,21 +238,15 @@ function stateAfter(nodeId: string, delta: FileDelta, record: FileRecord | null)
     case 'move': {
       if (!record) return null;
       const before = delta.kind === 'register' ? null : delta.file;
-      return {
-        fileId: record.id,
-        nodeId: record.node_id,
-        path: record.path,
-        pathKey: pathKey(record.path),
-        sha256: delta.seen.sha256,
-        sizeBytes: delta.seen.sizeBytes,
-        stamp: delta.seen.stamp,
-        inode: delta.seen.inode,
-        isDeleted: false,
+      // Another device may have moved it: here it lies where it lay until it is pulled.
+      const here = delta.kind === 'update' ? { node_id: nodeId, path: delta.file.path } : {};
+      return stateOf({ ...record, ...here }, delta.seen, {
         wasPushed: record.last_pushed_at !== null,
         lastSyncedHash: before?.lastSyncedHash ?? null,
-        version: record.version,
-      };
+      });
     }
+    case 'pulled':
+      return stateOf(delta.record, delta.seen, { wasPushed: true, lastSyncedHash: delta.seen.sha256 });
     case 'touch':
       return { ...delta.file, nodeId, stamp: delta.seen.stamp, inode: delta.seen.inode, isDeleted: false };
     case 'gone':
@@ -243,4 +254,24 @@ function stateAfter(nodeId: string, delta: FileDelta, record: FileRecord | null)
     case 'remove':
       return null;
   }
+}
+
+function stateOf(
+  record: FileRecord,
+  seen: SeenContent,
+  synced: Pick<FileState, 'wasPushed' | 'lastSyncedHash'>,
+): FileState {
+  return {
+    fileId: record.id,
+    nodeId: record.node_id,
+    path: record.path,
+    pathKey: pathKey(record.path),
+    sha256: seen.sha256,
+    sizeBytes: seen.sizeBytes,
+    stamp: seen.stamp,
+    inode: seen.inode,
+    isDeleted: false,
+    ...synced,
+    version: record.version,
+  };
 }

@@ -90,6 +90,7 @@ export class Doubts {
     if (record.node_id !== this.nodeId || record.last_pushed_at !== null) return null;
     const file = this.parts.store.file(record.id);
     const isHere = file?.nodeId === this.nodeId;
+    if (!file && this.parts.settings.sharesRecords) return null;
     if (file && isHere && !tellsOtherwise(file, record)) return null;
     const { id, path, version } = record;
     return {

@@ -69,6 +69,7 @@ export class RecordsCheck {
   private isToldOtherwise({ nodeId, createdAt }: MirrorRow, record: FileRecord): boolean {
     if (record.last_pushed_at !== null) return false;
     const file = this.parts.store.file(record.id);
-    return file?.nodeId === nodeId ? tellsOtherwise(file, record) : record.created_at > createdAt;
+    if (file?.nodeId === nodeId) return tellsOtherwise(file, record);
+    return !this.parts.settings.sharesRecords && record.created_at > createdAt;
   }
 }

@@ -1,12 +1,20 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Section, StatusEntry } from '@workspace-graph/contracts';
-import { classifyFile, type FileFacts, isSection, parseFilePath, pathKey } from '@workspace-graph/domain';
+import type { FileRecord, Section, StatusEntry } from '@workspace-graph/contracts';
+import {
+  classifyFile,
+  type EntryMaker,
+  type FileFacts,
+  isSection,
+  parseFilePath,
+  pathKey,
+  type StatusBuckets,
+} from '@workspace-graph/domain';
 import type { IgnoreRules } from '../ignore/ignore-rules.js';
 import type { FolderState } from '../mirrors/mirrors.js';
 import type { DeviceStore, MirrorRow, TrackedPath } from '../store/device-store.js';
+import type { CentralFacts } from './central-facts.js';
 import { comparePaths } from './path-order.js';
-import type { StatusBuckets } from './status-buckets.js';
 import { type SectionVisitor, walkSections } from './walk-sections.js';
 
 /** One mirror whose files are told. */
@@ -17,6 +25,10 @@ export interface MirrorToReport {
   readonly folder: string | null;
   /** Whether files that are not tracked are looked for. */
   readonly discovers: boolean;
+  /** What the centre tells of its files; null in a local workspace. */
+  readonly facts: CentralFacts | null;
+  /** Only files that are kept on this remote; null for all. */
+  readonly remoteName: string | null;
 }
 
 export interface ReportTarget {
@@ -34,6 +46,8 @@ const UNREADABLE = 'The folder cannot be read, so its content is unknown.';
 const BELOW_UNREADABLE = 'Its folder cannot be read; this is the last known state.';
 const BELOW_LINK = 'Its folder is a symbolic link, which is not followed; this is the last known state.';
 const LINK = 'It is a symbolic link, which is not followed.';
+/** Of what nobody tells anything else. */
+const NEVER_ASKED = { native: false, pushed: false, remote: 'unasked' } as const;
 /** What is read for a name whose bytes are no text. */
 const NO_TEXT = '\u{fffd}';
 
@@ -52,6 +66,9 @@ class MirrorTeller implements SectionVisitor {
   private readonly store: DeviceStore;
   private readonly buckets: StatusBuckets;
   private next: TrackedPath | null = null;
+  /** What was met here, so that it is not told of again as lying elsewhere. */
+  private readonly toldIds = new Set<string>();
+  private readonly toldPaths = new Set<string>();
 
   constructor(
     private readonly mirror: MirrorToReport,
@@ -92,12 +109,41 @@ class MirrorTeller implements SectionVisitor {
 
   end(): void {
     while (this.next) this.reportAbsent(this.next, null);
+    this.reportElsewhere();
   }
 
   reportLastKnown(problem: string): void {
     while (this.next) {
       if (this.next.isDeleted) this.reportAbsent(this.next, problem);
       else this.reportPresent(this.next, this.next.path, problem);
+    }
+    this.reportElsewhere();
+  }
+
+  /** What lies on remotes or other workstations, and not here. */
+  private reportElsewhere(): void {
+    const { facts } = this.mirror;
+    if (!facts) return;
+    for (const record of facts.records?.values() ?? []) {
+      if (this.toldIds.has(record.id)) continue;
+      const state = { ...facts.ofRecord(record), record: 'tracked', disk: 'never', synced: null } as const;
+      this.add(state, record, async () => ({
+        ...this.entry(record.path, null),
+        file_id: record.id,
+        size_bytes: record.size_bytes,
+        problem: facts.problemOf(record.id),
+      }));
+    }
+    for (const { path, size_bytes } of facts.survey?.untracked ?? []) {
+      if (this.toldPaths.has(path)) continue;
+      const remote = { sha256: null };
+      const state = { ...NEVER_ASKED, record: 'none', disk: 'never', synced: null, remote } as const;
+      this.add(state, { path, remote_name: null }, async () => ({
+        ...this.entry(path, null),
+        file_id: null,
+        size_bytes,
+        problem: null,
+      }));
     }
   }
 
@@ -120,14 +166,13 @@ class MirrorTeller implements SectionVisitor {
   }
 
   private reportPresent(file: TrackedPath, onDisk: string, problem: string | null): void {
-    // Somebody may have changed the content since it was read.
-    this.reportTracked(file, { sha256: null }, { onDisk, problem });
+    this.reportTracked(file, { sha256: file.sha256 }, { onDisk, problem });
   }
 
   private reportAbsent(file: TrackedPath, problem: string | null): void {
     const isProven = file.isDeleted || this.mirror.row.scannedAt !== null;
     if (isProven) this.reportTracked(file, 'gone', { onDisk: null, problem });
-    else this.reportTracked(file, { sha256: null }, { onDisk: null, problem: problem ?? BEFORE_FIRST_SCAN });
+    else this.reportTracked(file, { sha256: file.sha256 }, { onDisk: null, problem: problem ?? BEFORE_FIRST_SCAN });
   }
 
   private reportTracked(
@@ -135,18 +180,24 @@ class MirrorTeller implements SectionVisitor {
     disk: FileFacts['disk'],
     { onDisk, problem }: { onDisk: string | null; problem: string | null },
   ): void {
-    const { path, fileId, sizeBytes } = file;
-    this.report(path, { record: 'tracked', pushed: file.wasPushed, disk }, async () => ({
+    const { path, fileId, sizeBytes, lastSyncedHash: synced } = file;
+    const { facts } = this.mirror;
+    if (facts) this.toldIds.add(fileId);
+    const told = facts?.of(file) ?? { ...NEVER_ASKED, pushed: file.wasPushed };
+    const remote_name = facts?.records?.get(fileId)?.remote_name ?? null;
+    this.add({ ...told, record: 'tracked', disk, synced }, { path, remote_name }, async () => ({
       ...this.entry(path, onDisk),
       file_id: fileId,
       size_bytes: sizeBytes,
-      problem,
+      problem: problem ?? facts?.problemOf(fileId) ?? null,
     }));
     this.advance();
   }
 
   private reportUntracked(path: string, onDisk: string, problem: () => string | null): void {
-    this.report(path, { record: 'none', pushed: false, disk: { sha256: null } }, async () => ({
+    if (this.mirror.facts) this.toldPaths.add(path);
+    const state = { ...NEVER_ASKED, record: 'none', disk: { sha256: null }, synced: null } as const;
+    this.add(state, { path, remote_name: null }, async () => ({
       ...this.entry(path, onDisk),
       file_id: null,
       size_bytes: await sizeOf(join(this.mirror.row.path, onDisk)),
@@ -154,13 +205,15 @@ class MirrorTeller implements SectionVisitor {
     }));
   }
 
-  private report(
-    path: string,
-    facts: Pick<FileFacts, 'record' | 'pushed' | 'disk'>,
-    entry: () => Promise<StatusEntry>,
+  private add(
+    facts: Omit<FileFacts, 'workspace'>,
+    { path, remote_name }: Pick<FileRecord, 'path' | 'remote_name'>,
+    entry: EntryMaker,
   ): void {
-    const verdict = classifyFile({ ...facts, workspace: 'local', native: false, synced: null, remote: 'unasked' });
-    if (verdict !== null) this.buckets.add(verdict, path, entry);
+    const { remoteName } = this.mirror;
+    const verdict = classifyFile({ ...facts, workspace: this.mirror.facts ? 'central' : 'local' });
+    if (verdict !== null)
+      this.buckets.add(verdict, path, remoteName === null || remoteName === remote_name ? entry : null);
   }
 
   private entry(path: string, onDisk: string | null): Pick<StatusEntry, 'node_id' | 'path' | 'section' | 'local_path'> {

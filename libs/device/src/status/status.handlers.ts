@@ -1,16 +1,19 @@
 import { Controller, Inject } from '@nestjs/common';
-import { fileStatus, type OutputOf, type ParsedInputOf, validationFailed } from '@workspace-graph/contracts';
-import { parseSubpath } from '@workspace-graph/domain';
+import { type Envelope, fileStatus, type OutputOf, type ParsedInputOf } from '@workspace-graph/contracts';
+import { StatusBuckets, statusFilter } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors, type PlacedMirror } from '../mirrors/mirrors.js';
-import { callerOf } from '../records/file-service.js';
+import { callerOf, noMirror } from '../records/file-service.js';
+import { CentralFacts } from './central-facts.js';
 import { reportMirror } from './mirror-status.js';
-import { StatusBuckets, type StatusFilter } from './status-buckets.js';
 
 type Input = ParsedInputOf<typeof fileStatus>;
 
-/** Tells the state of files. Looks at registry and folders, asks nobody but for what the caller may see, changes nothing. */
+/**
+ * Tells the state of files, and changes nothing. Looks at registry and folders, and in a central workspace at the records;
+ * at the remotes only for one node, and when files are to be discovered.
+ */
 @Controller()
 export class StatusHandlers {
   constructor(
@@ -20,7 +23,7 @@ export class StatusHandlers {
 
   @Handles(fileStatus)
   async status(input: Input, { envelope, signal }: OperationContext): Promise<OutputOf<typeof fileStatus>> {
-    const buckets = new StatusBuckets(filterOf(input));
+    const buckets = new StatusBuckets(statusFilter(input));
     const home = callerOf(envelope).home_node_id ?? null;
     const placed = await this.placed(input.node_id, envelope);
     const places = placed.map(({ place }) => place);
@@ -29,10 +32,23 @@ export class StatusHandlers {
       const state = await this.mirrors.stateOf(row);
       // The folder of another node is not the place in which an agent with a home node works.
       const folder = home === null || home === row.nodeId ? folders(row.nodeId) : null;
-      const mirror = { row, state, folder, discovers: input.include_discovery };
+      const facts = await this.factsOf(row.nodeId, input, { envelope, signal });
+      const { include_discovery: discovers, remote_name: remoteName = null } = input;
+      const mirror = { row, state, folder, facts, discovers, remoteName };
       await reportMirror(mirror, { store: this.parts.store, buckets, signal });
     }
     return buckets.answer();
+  }
+
+  private async factsOf(
+    nodeId: string,
+    { node_id, include_discovery }: Input,
+    { envelope, signal }: { readonly envelope: Envelope; readonly signal: AbortSignal },
+  ): Promise<CentralFacts | null> {
+    const { centre, service } = this.parts;
+    if (!centre) return null;
+    const surveys = node_id !== undefined && include_discovery;
+    return CentralFacts.of(service, { nodeId, surveys, signal }, envelope);
   }
 
   /** Mirrors of nodes that the caller sees and whose session holds them, by name; of one node when it is named. */
@@ -40,6 +56,8 @@ export class StatusHandlers {
     if (nodeId === undefined) return this.held(await this.mirrors.placed(asker), asker);
     const place = await this.parts.service.place(nodeId, asker);
     const row = this.mirrors.of(nodeId);
+    // Whoever has no folder of it hears of it at the centre.
+    if (!row && this.parts.centre) throw noMirror(nodeId);
     return row ? [{ row, place }] : [];
   }
 
@@ -49,21 +67,4 @@ export class StatusHandlers {
     const held = await this.parts.service.places(ids, asker, true);
     return placed.filter(({ row }) => held.has(row.nodeId));
   }
-}
-
-function filterOf({ classes, path_prefix, remote_name, limit, offset }: Input): StatusFilter {
-  return {
-    // No file of a local workspace lies on a remote.
-    classes: remote_name === undefined ? (classes ?? null) : [],
-    pathPrefix: path_prefix === undefined ? null : prefixOf(path_prefix),
-    limit,
-    offset,
-  };
-}
-
-/** A slash at the end says no more than the folder itself. */
-function prefixOf(text: string): string {
-  const parsed = parseSubpath(text.replace(/\/$/, ''));
-  if ('problem' in parsed) throw validationFailed([{ path: 'path_prefix', message: parsed.problem }]);
-  return parsed.value;
 }

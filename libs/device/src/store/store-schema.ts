@@ -73,6 +73,19 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE asides ADD COLUMN sha256 TEXT;
   ALTER TABLE trash ADD COLUMN edit TEXT;`,
+  // What the person of this device last saw of the nodes that have a folder here, for times without a connection.
+  `
+  CREATE TABLE known_places (
+    node_id TEXT PRIMARY KEY REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    place TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
+  // Folders of nodes that this person does not see any more, with files that exist nowhere else.
+  `
+  CREATE TABLE withdrawn_folders (
+    path TEXT PRIMARY KEY,
+    files INTEGER NOT NULL,
+    at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 /**

@@ -27,6 +27,7 @@ import {
 } from '@workspace-graph/platform';
 import { DeviceModule } from '../device.module.js';
 import { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from '../device-parts.js';
+import type { CentralFiles } from '../transfer/central-files.js';
 import { MemoryFileService } from './memory-file-service.js';
 import { MemoryGraph } from './memory-graph.js';
 import { MemoryIdentity } from './memory-identity.js';
@@ -69,6 +70,8 @@ export interface DeviceFixtureOptions {
   readonly root?: string;
   /** Nest modules besides the DeviceModule. */
   readonly modules?: readonly Type[];
+  /** The contents of files at the centre, for a workstation. */
+  readonly centre?: CentralFiles;
 }
 
 export async function startDevice(options: DeviceFixtureOptions = {}): Promise<DeviceFixture> {
@@ -103,7 +106,11 @@ async function startDeviceAt(
     ...options.settings,
   };
   const compiled = await Test.createTestingModule({
-    imports: [OperationsModule, DeviceModule.forRoot({ settings, bus, logger }), ...(options.modules ?? [])],
+    imports: [
+      OperationsModule,
+      DeviceModule.forRoot({ settings, bus, logger, ...(options.centre ? { centre: options.centre } : {}) }),
+      ...(options.modules ?? []),
+    ],
   }).compile();
   const module = compiled.createNestMicroservice(SERVED_BY_REGISTRY);
   const registry = module.get(OperationRegistry);

@@ -9,6 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { foldersSetAside } from '../mirrors/folder-withdrawal.js';
 import { Mirrors, type PlacedMirror } from '../mirrors/mirrors.js';
 import { Scanner } from '../scan/scanner.js';
 import { Watcher } from './watcher.js';
@@ -71,6 +72,7 @@ export class SyncStatusHandlers {
       scans: scans.filter(({ running }) => running),
       failures: failures.slice(0, FAILURES_SHOWN),
       failures_complete: failures.length <= FAILURES_SHOWN,
+      set_aside: this.parts.localPaths.areShownTo(envelope) ? await foldersSetAside(this.parts.store) : [],
     };
   }
 }

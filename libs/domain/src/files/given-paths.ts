@@ -56,6 +56,27 @@ export function pathOfMovedFile(path: string, to: NewParts): string {
   return checkedPath(segments.filter((segment) => segment !== null).join('/'), 'new_subpath').path;
 }
 
+/** A folder of a node, and its new name. */
+export interface Prefixes {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a folder is renamed from and to. @throws ServiceError VALIDATION_FAILED */
+export function renamedPrefixes({
+  old_prefix,
+  new_prefix,
+}: {
+  readonly old_prefix: string;
+  readonly new_prefix: string;
+}): Prefixes {
+  const from = checkedPath(old_prefix, 'old_prefix').path;
+  const to = checkedPath(new_prefix, 'new_prefix', { portable: true }).path;
+  if (to === from || to.startsWith(`${from}/`))
+    throw validationFailed([{ path: 'new_prefix', message: 'must not be old_prefix or a folder in it' }]);
+  return { from, to };
+}
+
 /** The bytes of content that is given inline. @throws ServiceError VALIDATION_FAILED */
 export function bytesOfContent(content: string, encoding: 'utf8' | 'base64'): Uint8Array {
   if (encoding === 'base64') {

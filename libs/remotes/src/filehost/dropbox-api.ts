@@ -1,3 +1,5 @@
+import { Bearer } from '../http/bearer.js';
+import { fieldOf, jsonOf, parsedJson } from '../http/json.js';
 import { busy, type HttpCall, onNetwork, readAgain } from '../http/network.js';
 import { RemoteFailure } from '../port/index.js';
 import { dropboxErrorOf, failureOf } from './dropbox-failure.js';
@@ -26,7 +28,7 @@ export interface DropboxCall extends HttpCall {
 
 /** Calls over plain HTTP: the client library buffers whole downloads, and a second way beside it would be one too many. */
 export class DropboxApi {
-  private token: Promise<string> | null = null;
+  private readonly bearer = new Bearer((call) => this.refreshed(call));
 
   constructor(
     private readonly credentials: DropboxCredentials,
@@ -36,13 +38,13 @@ export class DropboxApi {
   async rpc(endpoint: string, argument: object, call: DropboxCall): Promise<unknown> {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body: JSON.stringify(argument) };
-    return this.json(await this.send(`${this.origins.api}/2/${endpoint}`, init, call), call);
+    return jsonOf(await this.send(`${this.origins.api}/2/${endpoint}`, init, call), call);
   }
 
   async upload(endpoint: string, argument: object, body: Uint8Array, call: DropboxCall): Promise<unknown> {
     const headers = { 'content-type': 'application/octet-stream', 'dropbox-api-arg': headerOf(argument) };
     const init = { method: 'POST', headers, body: Buffer.from(body) };
-    return this.json(await this.send(`${this.origins.content}/2/${endpoint}`, init, call), call);
+    return jsonOf(await this.send(`${this.origins.content}/2/${endpoint}`, init, call), call);
   }
 
   /** The answer with its body unread. */
@@ -56,42 +58,17 @@ export class DropboxApi {
     );
   }
 
-  private async json(response: Response, call: DropboxCall): Promise<unknown> {
-    const text = await onNetwork(call, () => response.text());
-    return text === '' ? null : parsed(text, call);
-  }
-
   private async send(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
-    const once = () => this.once(url, init, call);
+    const once = async () => settled(await this.authorized(url, init, call), call);
     return call.isRead ? readAgain(call, once) : once();
   }
 
-  private async once(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
-    const response = await this.authorized(url, init, call);
-    if (response.status !== 401) return settled(response, call);
-    // The access token ended: nothing was done, so that the same call is sent once more.
-    await response.body?.cancel();
-    this.token = null;
-    return settled(await this.authorized(url, init, call), call);
-  }
-
-  private async authorized(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
-    call.signal?.throwIfAborted();
-    const headers = { ...init.headers, authorization: `Bearer ${await this.accessToken(call)}` };
+  private authorized(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
     const signal = call.signal ?? null;
-    return onNetwork(call, () => fetch(url, { ...init, headers, signal, redirect: 'error' }));
-  }
-
-  private async accessToken(call: DropboxCall): Promise<string> {
-    // Without the signal of one caller, because others wait for the same token.
-    this.token ??= this.refreshed({ path: call.path });
-    const mine = this.token;
-    try {
-      return await mine;
-    } catch (error) {
-      if (this.token === mine) this.token = null;
-      throw error;
-    }
+    return this.bearer.send(call, (authorization) => {
+      const headers = { ...init.headers, authorization };
+      return onNetwork(call, () => fetch(url, { ...init, headers, signal, redirect: 'error' }));
+    });
   }
 
   private async refreshed(call: DropboxCall): Promise<string> {
@@ -105,8 +82,8 @@ export class DropboxApi {
     const init = { method: 'POST', body, redirect: 'error' as const };
     const response = await onNetwork(call, () => fetch(`${this.origins.api}/oauth2/token`, init));
     if (response.status === 400) throw await refusal(response, call);
-    const answer = await this.json(await settled(response, call), call);
-    const token: unknown = Reflect.get(Object(answer), 'access_token');
+    const answer = await jsonOf(await settled(response, call), call);
+    const token = fieldOf(answer, 'access_token');
     if (typeof token !== 'string') throw new Error('Dropbox answered no access token');
     return token;
   }
@@ -122,19 +99,10 @@ async function settled(response: Response, call: DropboxCall): Promise<Response>
   const { status } = response;
   if (response.ok || status === 416) return response;
   const text = await onNetwork(call, () => response.text());
-  if (status === 409) throw failureOf(dropboxErrorOf(parsed(text, call)), call.path);
+  if (status === 409) throw failureOf(dropboxErrorOf(parsedJson(text, call)), call.path);
   if (status === 401 || status === 403) throw new RemoteFailure('forbidden', { path: call.path });
   if (status === 429 || status >= 500) throw busy(response, call);
   throw new Error(`Dropbox refused a call with ${status}: ${text.slice(0, 200)}`);
-}
-
-/** What is no JSON comes from something on the way, not from Dropbox. */
-function parsed(text: string, { path }: DropboxCall): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new RemoteFailure('unavailable', { path }, { cause: error });
-  }
 }
 
 /** JSON of ASCII characters alone, as a header must be. */

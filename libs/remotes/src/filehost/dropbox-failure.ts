@@ -1,3 +1,4 @@
+import { fieldOf } from '../http/json.js';
 import { RemoteFailure, type RemoteFailureReason } from '../port/index.js';
 
 /** What Dropbox answers with status 409: the tags of the error, from the outermost on. */
@@ -65,8 +66,4 @@ function nextOf(part: object, tag: string): unknown {
   const inner = fieldOf(part, tag) ?? fieldOf(part, 'reason');
   if (inner !== undefined) return inner;
   return tag === 'incorrect_offset' ? { correct_offset: fieldOf(part, 'correct_offset') } : null;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

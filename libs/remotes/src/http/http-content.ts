@@ -1,4 +1,11 @@
-import { abortable, type ReadOptions, type RemoteContent, RemoteFailure, type RemoteFile } from '../port/index.js';
+import {
+  abortable,
+  changed,
+  type ReadOptions,
+  type RemoteContent,
+  RemoteFailure,
+  type RemoteFile,
+} from '../port/index.js';
 
 type Range = ReadOptions['range'];
 
@@ -7,6 +14,23 @@ export function rangeHeader(range: Range): string | undefined {
   if (!range) return undefined;
   const { offset, length } = range;
   return length === undefined ? `bytes=${offset}-` : `bytes=${offset}-${offset + Math.max(length, 1) - 1}`;
+}
+
+/**
+ * Opens what was found under a path, null for no file; `get` is not called for a content of no bytes.
+ * @throws RemoteFailure `not_found`, `changed`, `range`; whatever `get` throws
+ */
+export async function openContent(
+  { path, file }: { readonly path: string; readonly file: RemoteFile | null },
+  options: ReadOptions,
+  get: (file: RemoteFile) => Promise<Response>,
+): Promise<RemoteContent> {
+  if (!file) throw new RemoteFailure('not_found', { path });
+  if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
+  const { offset = 0, length } = options.range ?? {};
+  if (offset > file.sizeBytes) throw new RemoteFailure('range', { path, sizeBytes: file.sizeBytes });
+  const isNothing = offset === file.sizeBytes || length === 0;
+  return contentOf(file, isNothing ? null : await get(file), options);
 }
 
 /** @param response null for a content of no bytes */

@@ -45,6 +45,12 @@ export function busy(response: Response, { path }: HttpCall): RemoteFailure {
   return new RemoteFailure('unavailable', { path, ...(isTold ? { retryAfterSeconds: seconds } : {}) }, { cause });
 }
 
+/** How far the clock of a server is ahead of ours; null where it does not tell. */
+export function aheadMsOf(response: Response): number | null {
+  const told = Date.parse(response.headers.get('date') ?? '');
+  return Number.isNaN(told) ? null : told - Date.now();
+}
+
 function mayReadAgain(error: unknown): boolean {
   if (!(error instanceof RemoteFailure) || error.reason !== 'unavailable') return false;
   return error.facts.retryAfterSeconds === undefined;

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { contentOf, rangeHeader } from '../http/http-content.js';
+import { openContent, rangeHeader } from '../http/http-content.js';
+import { listOverHttp } from '../http/http-listing.js';
 import { callOf } from '../http/network.js';
 import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
   changed,
-  folderPath,
   type ListOptions,
-  listTree,
   mayPut,
   type ReadOptions,
   type Remote,
@@ -82,23 +81,14 @@ export class ObjstoreRemote implements Remote {
   }
 
   list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
-    return listTree(folder, options.recursive === true, (path) => {
-      const checked = folderPath(path, this.capabilities.maxNameBytes);
-      return unlessAborted(options, () => this.keys.entriesOf(checked, callOf(checked, options)));
-    });
+    const { maxNameBytes } = this.capabilities;
+    return listOverHttp(folder, { ...options, maxNameBytes }, (path, call) => this.keys.entriesOf(path, call));
   }
 
   read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
-    return this.on(path, options, async (place) => {
-      const file = fileAt(place);
-      if (!file) throw new RemoteFailure('not_found', { path: place.path });
-      if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
-      const { offset = 0, length } = options.range ?? {};
-      const { sizeBytes } = file;
-      if (offset > sizeBytes) throw new RemoteFailure('range', { path: place.path, sizeBytes });
-      if (sizeBytes === offset || length === 0) return contentOf(file, null, options);
-      return contentOf(file, await this.get(place, file, options), options);
-    });
+    return this.on(path, options, (place) =>
+      openContent({ path: place.path, file: fileAt(place) }, options, (file) => this.get(place, file, options)),
+    );
   }
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {

@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { aheadMsOf, type HttpCall, onNetwork, readAgain } from '../http/network.js';
 import { readXml, type XmlElement } from '../http/xml.js';
 import { codeOf, refusalOf } from './s3-failure.js';
 
@@ -77,7 +77,9 @@ export class S3Http {
     const response = await this.sent(method, key, call);
     if (response.ok || call.accept?.includes(response.status)) return response;
     const code = codeOf(await textOf(response, call));
-    if (code !== 'RequestTimeTooSkewed' || !this.takesTimeOf(response)) throw refusalOf(response, code, call);
+    const aheadMs = code === 'RequestTimeTooSkewed' ? aheadMsOf(response) : null;
+    if (aheadMs === null) throw refusalOf(response, code, call);
+    this.aheadMs = aheadMs;
     const again = await this.sent(method, key, call);
     if (again.ok || call.accept?.includes(again.status)) return again;
     throw refusalOf(again, codeOf(await textOf(again, call)), call);
@@ -123,13 +125,6 @@ export class S3Http {
           }),
     };
     return onNetwork(call, () => fetch(url, init));
-  }
-
-  private takesTimeOf(response: Response): boolean {
-    const told = Date.parse(response.headers.get('date') ?? '');
-    if (Number.isNaN(told)) return false;
-    this.aheadMs = told - Date.now();
-    return true;
   }
 }
 

@@ -1,7 +1,16 @@
-import { pathKey, segmentProblem } from '@workspace-graph/domain';
 import type { HttpCall } from '../http/network.js';
 import { childText, type XmlElement } from '../http/xml.js';
-import { folderOf, joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
+import {
+  entryNamed,
+  folderOf,
+  joinPath,
+  markTwins,
+  nameBeside,
+  nameOf,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+} from '../port/index.js';
 import type { S3Http } from './s3-http.js';
 
 /** An object, and what is told of it. */
@@ -62,9 +71,9 @@ export class S3Keys {
   async entriesOf(path: string, call: HttpCall): Promise<RemoteEntry[] | null> {
     const listed = await this.list(await this.folderKey(path, call), call);
     if (path !== '' && isNothing(listed)) return null;
-    const files = [...listed.objects].map(([name, object]) => ofName(path, name, (at) => fileOf(at, object)));
+    const files = [...listed.objects].map(([name, object]) => entryNamed(path, name, (at) => fileOf(at, object)));
     const folders = [...listed.folders].map((name) =>
-      ofName(path, name, (at): RemoteEntry => ({ kind: 'folder', path: at, hasTwin: false })),
+      entryNamed(path, name, (at): RemoteEntry => ({ kind: 'folder', path: at, hasTwin: false })),
     );
     return markTwins([...files, ...folders]);
   }
@@ -89,7 +98,7 @@ export class S3Keys {
     const listed = await this.list(this.keyOf(above), call);
     if (above === '' || !isNothing(listed)) return this.among(listed, { path, key }, call);
     const folder = await this.search(above, call);
-    const at = joinPath(folder.key, lastName(path));
+    const at = joinPath(folder.key, nameOf(path));
     if (folder.occupant !== null) return { ...folder, path, key: at, found: null };
     if (folder.found === null) return { path, key: at, found: null, occupant: null };
     if (folder.found !== 'folder') return { path, key: at, found: null, occupant: above };
@@ -101,19 +110,16 @@ export class S3Keys {
     { path, key }: Pick<S3Place, 'path' | 'key'>,
     call: HttpCall,
   ): Promise<S3Place> {
-    const name = lastName(path);
+    const name = nameOf(path);
     if (folders.has(name)) return { path, key, found: 'folder', occupant: null };
     const names = [...objects.keys(), ...folders];
     // A name that is stored in another normal form is found; one that differs by case is in the way.
-    const same = names.find((other) => other.normalize('NFC') === name);
-    if (same !== undefined) {
-      const spelt = joinPath(folderOf(key), same);
-      const found = folders.has(same) ? 'folder' : await this.look(spelt, call);
-      return { path, key: spelt, found, occupant: null };
-    }
-    const twin = names.find((other) => pathKey(other) === pathKey(name));
-    const occupant = twin === undefined ? null : joinPath(folderOf(path), twin.normalize('NFC'));
-    return { path, key, found: null, occupant };
+    const beside = nameBeside(names, name);
+    if (!beside) return { path, key, found: null, occupant: null };
+    if ('twin' in beside) return { path, key, found: null, occupant: joinPath(folderOf(path), beside.twin) };
+    const spelt = joinPath(folderOf(key), beside.same);
+    const found = folders.has(beside.same) ? 'folder' : await this.look(spelt, call);
+    return { path, key: spelt, found, occupant: null };
   }
 
   /** @param atMost how many keys to ask for. Without it the listing is whole, or an error */
@@ -196,15 +202,6 @@ export function objectOf(headers: Headers): S3Object {
     etag: headers.get('etag') ?? '',
     modified: headers.get('last-modified') ?? '',
   };
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function ofName(folder: string, name: string, entry: (path: string) => RemoteEntry): RemoteEntry {
-  if (segmentProblem(name) === null) return entry(joinPath(folder, name.normalize('NFC')));
-  return { kind: 'other', path: joinPath(folder, name), hasTwin: false };
 }
 
 /** The tag is a hash of the content, or of its parts: whole seconds of the last edit would tell less. */

@@ -1,3 +1,4 @@
+import { pathKey } from '@workspace-graph/domain';
 import type { RemoteFile } from './entries.js';
 import { RemoteFailure } from './failure.js';
 
@@ -27,12 +28,35 @@ export function mayPut({ path, file, by }: Occupied, expected: string | null): v
 
 /** Lets one call at a time look at names and then change them. */
 export class Turns {
-  /** Settles when the last one has ended. */
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly taken = new Set<Turn>();
 
-  take<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.last.then(work);
-    this.last = done.catch(() => undefined);
-    return done;
+  /** Waits for those before that change the same paths, or what lies above or below them; without paths for all of them. */
+  async take<T>(work: () => Promise<T>, ...paths: readonly string[]): Promise<T> {
+    const keys = paths.length === 0 ? [''] : paths.map(pathKey);
+    const before = [...this.taken].filter((turn) => turn.keys.some((key) => keys.some((mine) => isOneIn(key, mine))));
+    const done = Promise.all(before.map((turn) => turn.ended)).then(work);
+    const turn: Turn = { keys, ended: done.then(ignore, ignore) };
+    this.taken.add(turn);
+    try {
+      return await done;
+    } finally {
+      this.taken.delete(turn);
+    }
   }
+}
+
+interface Turn {
+  readonly keys: readonly string[];
+  /** Settles without an error. */
+  readonly ended: Promise<void>;
+}
+
+/** Whether one of two keys of paths lies in the other, or is it; all lie in ''. */
+function isOneIn(one: string, other: string): boolean {
+  if (one === '' || other === '' || one === other) return true;
+  return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
+function ignore(): void {
+  // Whoever took the turn is told.
 }

@@ -25,7 +25,7 @@ export interface RemotePlace {
   readonly hasTwin: boolean;
 }
 
-/** A document of the backend's own format: it has no bytes, can be exported, moved and removed, and is never read nor replaced. */
+/** A document of the backend's own format: it has no bytes and can be exported; it is never read, replaced, moved nor removed. */
 export interface RemoteDocument {
   readonly kind: 'document';
   readonly path: string;

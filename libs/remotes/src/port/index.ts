@@ -19,6 +19,6 @@ export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, servi
 export { ABANDONED_DRAFT_MS, cleared, NotedStream } from './faults.js';
 export { listTree } from './list-tree.js';
 export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
-export { folderOf, folderPath, foldersAbove, joinPath, remotePath } from './paths.js';
+export { entryNamed, folderOf, folderPath, foldersAbove, joinPath, nameOf, remotePath } from './paths.js';
 export type { Remote, RemoteCapabilities, RemoteContent } from './remote.js';
-export { markTwins } from './twins.js';
+export { markTwins, nameBeside } from './twins.js';

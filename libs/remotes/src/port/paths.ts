@@ -1,4 +1,5 @@
 import { segmentProblem } from '@workspace-graph/domain';
+import type { RemoteEntry } from './entries.js';
 import { RemoteFailure } from './failure.js';
 
 const BYTES = new TextEncoder();
@@ -30,4 +31,15 @@ export function folderOf(path: string): string {
 export function foldersAbove(path: string): string[] {
   const names = path.split('/');
   return names.slice(1).map((_, depth) => names.slice(0, depth + 1).join('/'));
+}
+
+/** The last name of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** What a listing tells under a name: one that no remote may hold is told as something that is never read nor replaced. */
+export function entryNamed(folder: string, name: string, entry: (path: string) => RemoteEntry): RemoteEntry {
+  if (segmentProblem(name) === null) return entry(joinPath(folder, name.normalize('NFC')));
+  return { kind: 'other', path: joinPath(folder, name), hasTwin: false };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ERRORS, HASH_KINDS } from '@workspace-graph/contracts';
-import { ContentHashes, RemoteFailure, type RemoteFailureReason, serviceErrorOf } from './index.js';
+import { ContentHashes, RemoteFailure, type RemoteFailureReason, serviceErrorOf, Turns } from './index.js';
 
 const BLOCK_BYTES = 4 * 1_048_576;
 
@@ -65,5 +65,54 @@ describe('a failure of a remote', () => {
     expect(serviceErrorOf(new RemoteFailure('changed', { path: 'a', current: null }), 'main').details).toMatchObject({
       current: null,
     });
+  });
+});
+
+describe('turns', () => {
+  it('are waited for by those who change the same paths, or what lies above or below, and by nobody else', async () => {
+    const turns = new Turns();
+    const begun: string[] = [];
+    const gates = new Map<string, () => void>();
+    const take = (name: string, ...paths: string[]): Promise<void> =>
+      turns.take(
+        async () => {
+          begun.push(name);
+          await new Promise<void>((resolve) => gates.set(name, resolve));
+        },
+        ...paths,
+      );
+    const all = [
+      take('first', 'wip/A.txt'),
+      take('beside', 'wip/b.txt'),
+      take('twin', 'WIP/a.TXT'),
+      take('above', 'wip'),
+      take('after', 'wip/b.txt/c'),
+      take('elsewhere', 'wipe'),
+    ];
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    await settle();
+    expect(begun).toEqual(['first', 'beside', 'elsewhere']);
+    for (const name of ['first', 'beside']) gates.get(name)?.();
+    await settle();
+    expect(begun.slice(3)).toEqual(['twin']);
+    gates.get('twin')?.();
+    await settle();
+    expect(begun.slice(4)).toEqual(['above']);
+    gates.get('above')?.();
+    await settle();
+    expect(begun.slice(5)).toEqual(['after']);
+    for (const name of ['after', 'elsewhere']) gates.get(name)?.();
+    await Promise.all(all);
+  });
+
+  it('end with an error for whoever took them alone, and wait for all where no path is named', async () => {
+    const turns = new Turns();
+    const failed = turns.take(async () => Promise.reject(new Error('full')), 'a');
+    const order: string[] = [];
+    const next = turns.take(async () => void order.push('everything'));
+    const last = turns.take(async () => void order.push('b'), 'b');
+    await expect(failed).rejects.toThrow('full');
+    await Promise.all([next, last]);
+    expect(order).toEqual(['everything', 'b']);
   });
 });

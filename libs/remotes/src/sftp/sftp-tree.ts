@@ -1,6 +1,6 @@
 import { pathKey, segmentProblem } from '@workspace-graph/domain';
 import type { Stats } from 'ssh2';
-import { joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
+import { folderOf, joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
 import type { SftpFiles } from './sftp-files.js';
 
 /** Names under which the product writes for a moment. */
@@ -53,7 +53,7 @@ export class SftpTree {
     const at = await this.locate(path);
     if (at.found?.isDirectory()) return;
     if (at.found || at.occupant !== null) throw new RemoteFailure('exists', { path: at.occupant ?? path });
-    await this.makeFolders(path.slice(0, Math.max(path.lastIndexOf('/'), 0)));
+    await this.makeFolders(folderOf(path));
     const { absolute } = await this.locate(path);
     try {
       await this.files.makeFolder(absolute);

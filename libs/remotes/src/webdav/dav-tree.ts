@@ -1,6 +1,15 @@
-import { pathKey, segmentProblem } from '@workspace-graph/domain';
 import type { HttpCall } from '../http/network.js';
-import { folderOf, joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
+import {
+  entryNamed,
+  folderOf,
+  joinPath,
+  markTwins,
+  nameBeside,
+  nameOf,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+} from '../port/index.js';
 import type { DavEntry, DavHttp, DavPath } from './dav-http.js';
 
 /** Names under which the product writes for a moment. */
@@ -46,7 +55,7 @@ export class DavTree {
     if (there.found?.kind === 'folder') return there;
     if (there.found || there.occupant !== null) throw new RemoteFailure('exists', { path: there.occupant ?? path });
     const above = await this.makeFolders(folderOf(path), call);
-    const at = [...above.at, path.slice(path.lastIndexOf('/') + 1)];
+    const at = [...above.at, nameOf(path)];
     // Another call may have been first.
     await this.http.done('MKCOL', at, { ...call, accept: [405] });
     const made = await this.http.look(at, call);
@@ -55,7 +64,7 @@ export class DavTree {
   }
 
   private async step(folder: DavPlace, path: string, call: HttpCall): Promise<DavPlace> {
-    const name = path.slice(path.lastIndexOf('/') + 1);
+    const name = nameOf(path);
     const at = [...folder.at, name];
     if (folder.occupant !== null || !folder.found) return { ...folder, path, at, found: null };
     if (folder.found.kind !== 'folder') return { path, at, found: null, occupant: folder.path };
@@ -69,23 +78,20 @@ export class DavTree {
     call: HttpCall,
   ): Promise<DavPlace> {
     const names = ((await this.http.children(folder.at, call)) ?? []).flatMap((entry) => entry.name ?? []);
-    const same = names.find((other) => other.normalize('NFC') === name);
-    if (same !== undefined) {
-      const spelt = [...folder.at, same];
-      const found = await this.http.look(spelt, call);
-      if (!found) throw new RemoteFailure('unavailable', { path }, { cause: new Error('It is listed and not found') });
-      return { path, at: spelt, found, occupant: null };
-    }
-    const twin = names.find((other) => pathKey(other) === pathKey(name));
-    const occupant = twin === undefined ? null : joinPath(folder.path, twin.normalize('NFC'));
-    return { path, at, found: null, occupant };
+    const beside = nameBeside(names, name);
+    if (!beside) return { path, at, found: null, occupant: null };
+    if ('twin' in beside) return { path, at, found: null, occupant: joinPath(folder.path, beside.twin) };
+    const spelt = [...folder.at, beside.same];
+    const found = await this.http.look(spelt, call);
+    if (!found) throw new RemoteFailure('unavailable', { path }, { cause: new Error('It is listed and not found') });
+    return { path, at: spelt, found, occupant: null };
   }
 }
 
 function entryIn(folder: string, entry: DavEntry): RemoteEntry {
-  const { name } = entry;
-  if (name !== null && segmentProblem(name) === null) return entryOf(joinPath(folder, name.normalize('NFC')), entry);
-  return { kind: 'other', path: joinPath(folder, name ?? '�'), hasTwin: false };
+  return entryNamed(folder, entry.name ?? '\uFFFD', (path) =>
+    entry.name === null ? { kind: 'other', path, hasTwin: false } : entryOf(path, entry),
+  );
 }
 
 export function entryOf(path: string, found: DavEntry): RemoteEntry {

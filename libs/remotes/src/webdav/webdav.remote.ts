@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { contentOf, rangeHeader } from '../http/http-content.js';
+import { openContent, rangeHeader } from '../http/http-content.js';
+import { listOverHttp } from '../http/http-listing.js';
 import { callOf, type HttpCall } from '../http/network.js';
 import {
   ABANDONED_DRAFT_MS,
@@ -8,10 +9,9 @@ import {
   changed,
   cleared,
   folderOf,
-  folderPath,
   type ListOptions,
-  listTree,
   mayPut,
+  nameOf,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -75,23 +75,14 @@ export class WebdavRemote implements Remote {
   }
 
   list(folder: string, options: ListOptions = {}): AsyncGenerator<readonly RemoteEntry[]> {
-    return listTree(folder, options.recursive === true, (path) => {
-      const checked = folderPath(path, this.capabilities.maxNameBytes);
-      return unlessAborted(options, () => this.tree.entriesOf(checked, callOf(checked, options)));
-    });
+    const { maxNameBytes } = this.capabilities;
+    return listOverHttp(folder, { ...options, maxNameBytes }, (path, call) => this.tree.entriesOf(path, call));
   }
 
   read(path: string, options: ReadOptions = {}): Promise<RemoteContent> {
-    return this.on(path, options, async (place) => {
-      const file = fileAt(place);
-      if (!file) throw new RemoteFailure('not_found', { path: place.path });
-      if (options.expected !== undefined && options.expected !== file.revision) throw changed(file);
-      const { offset = 0, length } = options.range ?? {};
-      const { sizeBytes } = file;
-      if (offset > sizeBytes) throw new RemoteFailure('range', { path: place.path, sizeBytes });
-      if (sizeBytes === offset || length === 0) return contentOf(file, null, options);
-      return contentOf(file, await this.get(place, file, options), options);
-    });
+    return this.on(path, options, (place) =>
+      openContent({ path: place.path, file: fileAt(place) }, options, (file) => this.get(place, file, options)),
+    );
   }
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
@@ -242,7 +233,7 @@ export class WebdavRemote implements Remote {
         const there = await this.tree.locate(target, { path: target });
         mayPut(occupiedAt(there), null);
         const folder = await this.tree.makeFolders(folderOf(target), { path: target });
-        const at = [...folder.at, target.slice(target.lastIndexOf('/') + 1)];
+        const at = [...folder.at, nameOf(target)];
         const tag = source.found && strongTagOf(source.found);
         const depth: Record<string, string> = method === 'COPY' ? { depth: '0' } : {};
         const sends = (headers: Record<string, string>) =>

@@ -7,7 +7,7 @@ export async function ask<Op extends Operation>(
   bus: Pick<Bus, 'call'>,
   operation: Op,
   input: InputOf<Op>,
-  { caller, requestId = randomUUID() }: { readonly caller: Caller; readonly requestId?: string },
+  { caller, requestId = randomUUID() }: { readonly caller: Caller | null; readonly requestId?: string },
 ): Promise<OutputOf<Op>> {
   const reply = await bus.call(operation, input, { callId: randomUUID(), requestId, caller });
   return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;

@@ -1,5 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { ServiceError } from '@workspace-graph/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** A connection that asks for another protocol. */
 export interface Upgrade {
@@ -13,6 +15,20 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 /** The connection of a request that asks for a WebSocket; undefined for any other. */
 export function upgradeOf(request: IncomingMessage): Upgrade | undefined {
   return upgrades.get(request);
+}
+
+/** The connection of a request on a path that is a WebSocket. @throws ServiceError UPGRADE_REQUIRED */
+export function requireUpgrade(request: FastifyRequest, reply: FastifyReply): Upgrade {
+  const upgrade = upgradeOf(request.raw);
+  if (upgrade) return upgrade;
+  reply.header('upgrade', 'websocket').header('connection', 'Upgrade');
+  throw new ServiceError('UPGRADE_REQUIRED', 'This path is a WebSocket.');
+}
+
+/** From here on nothing of HTTP is answered to a request any more; the log calls it what it was. */
+export function leaveHttp(reply: FastifyReply): FastifyReply {
+  reply.hijack().raw.statusCode = 101;
+  return reply;
 }
 
 /** Whether a request asks for a WebSocket. Any other upgrade is not answered, as HTTP allows: the request is served. */

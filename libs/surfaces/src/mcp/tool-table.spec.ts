@@ -109,13 +109,14 @@ describe('the guides [mcp.resources.model]', () => {
   it('and the instructions tell of folders only where there are folders, and of files everywhere', () => {
     const central = new ToolTable(centralOperationsOf(SERVICES.gateway.calls));
     const told = [instructionsFor(central), ...buildGuides(central).map((guide) => guide.text)].join('\n');
-    for (const name of ['svc_status', 'svc_sync_health', 'svc_mirror', 'svc_restore_trash', 'svc_rename_folder']) {
+    for (const name of ['svc_sync_health', 'svc_mirror', 'svc_restore_trash']) {
       expect(told).not.toContain(name);
       expect(text).toContain(name);
     }
     for (const name of told.match(/svc_[a-z_]+/g) ?? [])
       expect([name, central.find(name)?.tool.name]).toEqual([name, name]);
-    for (const name of ['svc_read_file', 'svc_list_files', 'svc_write_file']) expect(told).toContain(name);
+    for (const name of ['svc_read_file', 'svc_list_files', 'svc_write_file', 'svc_status'])
+      expect(told).toContain(name);
     expect(Buffer.byteLength(instructionsFor(central))).toBeLessThan(2_048);
   });
 

@@ -94,5 +94,5 @@ function scopeOf(tier: Tier | undefined, name: string): Scope {
 
 /** Whether nodes have folders; in a central workspace their files are on its remotes, and on its devices in folders. */
 export function hasFolders(table: ToolTable): boolean {
-  return table.find('svc_status') !== undefined;
+  return table.find('svc_mirror') !== undefined;
 }

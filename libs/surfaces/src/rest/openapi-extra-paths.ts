@@ -1,4 +1,14 @@
-import { createFile, GraphDocument, type Operation, runImport } from '@workspace-graph/contracts';
+import {
+  createFile,
+  createMirror,
+  GraphDocument,
+  inviteDevice,
+  JOIN_PATH,
+  JoinRequest,
+  joinDevice,
+  type Operation,
+  runImport,
+} from '@workspace-graph/contracts';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { FILE_PATHS } from './openapi-file-paths.js';
@@ -29,6 +39,7 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
         },
       },
     },
+    ...(operations.includes(inviteDevice) && !operations.includes(createMirror) ? { [JOIN_PATH]: { post: JOIN } } : {}),
     '/openapi.json': {
       get: {
         operationId: 'get_openapi',
@@ -59,6 +70,23 @@ export function extraPaths(operations: readonly Operation[]): ZodOpenApiPathsObj
     },
   };
 }
+
+const JOIN: ZodOpenApiOperationObject = {
+  operationId: 'join_device',
+  security: [],
+  tags: ['Devices'],
+  summary: 'Exchange the code of an invitation for the token of a device.',
+  description:
+    'Works once for each code, and needs no credential. The device then opens its link, a WebSocket at `/devices/link`, with the token.',
+  requestBody: { required: true, content: { 'application/json': { schema: JoinRequest } } },
+  responses: {
+    '201': {
+      description: 'The device, and its token.',
+      content: { 'application/json': { schema: joinDevice.output } },
+    },
+    ...errorResponses([...extraCodes(joinDevice), 'UNSUPPORTED_MEDIA_TYPE']),
+  },
+};
 
 const ASYNCAPI: ZodOpenApiOperationObject = {
   operationId: 'get_asyncapi',

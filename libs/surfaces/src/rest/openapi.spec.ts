@@ -15,6 +15,7 @@ const SEED = Number(process.env.SVC_TEST_SEED ?? 20_261_122);
 const NAMELESS = [
   'access_request_id',
   'data_source_id',
+  'device_id',
   'edge_id',
   'event_id',
   'file_id',

@@ -1,9 +1,8 @@
 import { Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { readInput, revokeToken, ServiceError } from '@workspace-graph/contracts';
+import { readInput, ServiceError } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
-import { ask } from '../edge/asking.js';
 import { EdgeAuthenticator } from '../edge/authenticator.js';
 import { readCredential } from '../edge/credential.js';
 import { EDGE_PARTS, type EdgeParts } from '../edge/edge-parts.js';
@@ -46,8 +45,7 @@ export class SignInController {
   @EdgeRoute({ tier: 'read' })
   async signOut(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
     const { caller } = admissionOf(request);
-    if (request.headers.authorization === undefined && caller.credential_id !== null)
-      await ask(this.parts.bus, revokeToken, { token_id: caller.credential_id }, { caller, requestId: request.id });
+    if (request.headers.authorization === undefined) await this.tokens.end(caller, request);
     reply.header('set-cookie', setPageCookie(this.cookieOf(request), null));
   }
 

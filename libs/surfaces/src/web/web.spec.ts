@@ -40,7 +40,7 @@ const dispatch: EdgeHarnessOptions['dispatch'] = (operation: Operation, input, {
 };
 
 const start = (settings: EdgeHarnessOptions['settings'] = {}): Promise<EdgeHarness> =>
-  startEdge({ dispatch, settings, imports: [WebModule.forRoot({ folder, makesLinks: true })] });
+  startEdge({ dispatch, settings, imports: [WebModule.forRoot({ folder, workspace: 'local' })] });
 
 beforeAll(async () => {
   folder = makeFolder();
@@ -154,8 +154,8 @@ describe('the page', () => {
   it('does not start where it is not built', () => {
     const empty = makeFolder();
     try {
-      expect(() => WebModule.forRoot({ folder: empty }).providers).not.toThrow();
-      const [files] = WebModule.forRoot({ folder: empty }).providers ?? [];
+      expect(() => WebModule.forRoot({ folder: empty, workspace: 'local' }).providers).not.toThrow();
+      const [files] = WebModule.forRoot({ folder: empty, workspace: 'local' }).providers ?? [];
       expect(() => (files as { useFactory: () => unknown }).useFactory()).toThrow('npm run build');
     } finally {
       removeFolder(empty);

@@ -13,6 +13,9 @@ type Kind = keyof Watched;
 const SERVICE = serviceCaller('edge');
 const FRAMES = { graph: 'graph_changed', files: 'files_changed' } as const;
 const KINDS = ['graph', 'files'] as const satisfies readonly Kind[];
+/** Whoever is told what has changed of what they see. */
+export type Watcher = Pick<LiveSocket, 'caller' | 'isOpen' | 'isFull' | 'sendText' | 'roomy'>;
+
 /** Always the same, whatever is heard: nobody can tell from the moment of a frame what else has changed. */
 const TELL_MS = 250;
 
@@ -29,9 +32,9 @@ interface Told {
  * Who sees what is read at that moment, once for everything and everybody; what nobody sees leaves no trace.
  */
 export class ChangeWatch {
-  private readonly watchers = new Map<LiveSocket, Watched>();
+  private readonly watchers = new Map<Watcher, Watched>();
   /** Those who were full, and by what they missed. */
-  private readonly owed = new Map<LiveSocket, Set<Kind>>();
+  private readonly owed = new Map<Watcher, Set<Kind>>();
   private pending = new PendingChanges();
   private sending: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
@@ -58,13 +61,13 @@ export class ChangeWatch {
   }
 
   /** From here on a socket is told this, and nothing else. */
-  watch(socket: LiveSocket, watched: Watched): void {
+  watch(socket: Watcher, watched: Watched): void {
     // One that has closed meanwhile has been forgotten already.
     if (socket.isOpen && KINDS.some((kind) => watched[kind])) this.watchers.set(socket, watched);
     else this.forget(socket);
   }
 
-  forget(socket: LiveSocket): void {
+  forget(socket: Watcher): void {
     this.watchers.delete(socket);
     this.owed.delete(socket);
     if (this.watchers.size === 0) this.pending = new PendingChanges();
@@ -130,7 +133,7 @@ export class ChangeWatch {
   }
 
   /** A socket that is full is told to look at everything once it takes frames again. */
-  private hand(socket: LiveSocket, kind: Kind, text: string | null): void {
+  private hand(socket: Watcher, kind: Kind, text: string | null): void {
     if (text === null || !this.watchers.get(socket)?.[kind]) return;
     if (!socket.isFull) return socket.sendText(text);
     const owed = this.owed.get(socket);
@@ -138,7 +141,7 @@ export class ChangeWatch {
     if (!owed) void socket.roomy().then(() => this.sendOwed(socket));
   }
 
-  private sendOwed(socket: LiveSocket): void {
+  private sendOwed(socket: Watcher): void {
     const owed = this.owed.get(socket) ?? [];
     this.owed.delete(socket);
     for (const kind of owed) this.hand(socket, kind, frameOf(kind, null));

@@ -9,7 +9,7 @@ export class Viewers {
   private readonly places = new Map<string, number>();
 
   /** Where the viewer of a socket stands in the list. */
-  placeOf({ caller: { user_id, scope } }: LiveSocket): number {
+  placeOf({ caller: { user_id, scope } }: Pick<LiveSocket, 'caller'>): number {
     const sees_all = scope === 'manage';
     const key = `${user_id} ${sees_all}`;
     const known = this.places.get(key);

@@ -1,5 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type BeforeApplicationShutdown,
@@ -13,13 +11,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { LIMITS, ServiceError, SOCKET_PATH } from '@workspace-graph/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, EDGE_PARTS, EdgeAuthenticator, type EdgeParts } from '../edge/index.js';
-import { upgradeOf } from '../edge/upgrades.js';
+import { leaveHttp, requireUpgrade } from '../edge/upgrades.js';
 import { LiveGateway } from './live.gateway.js';
 import { LiveChannel } from './live-channel.js';
 import { LiveSocket } from './live-socket.js';
+import { carriesProof } from './webview-proof.js';
 import { WS_OPTIONS, type WsModuleOptions } from './ws-options.js';
-
-const PROOF_HEADER = 'x-svc-webview-proof';
 
 /** Hangs the live channel into the HTTP server: connections pass the gate like any other request. */
 @Injectable()
@@ -54,20 +51,15 @@ export class WsService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async open(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const upgrade = upgradeOf(request.raw);
-    if (!upgrade) {
-      reply.header('upgrade', 'websocket').header('connection', 'Upgrade');
-      throw new ServiceError('UPGRADE_REQUIRED', 'This path is a WebSocket.');
-    }
+    const upgrade = requireUpgrade(request, reply);
     this.refuseTooMany(admissionOf(request).caller.user_id);
-    // From here on nothing of HTTP is answered any more; the log calls it what it was.
-    reply.hijack().raw.statusCode = 101;
+    leaveHttp(reply);
     this.accept(request, upgrade);
     return reply;
   }
 
   private accept(request: FastifyRequest, { socket, head }: { readonly socket: Socket; readonly head: Buffer }): void {
-    const isProven = this.isProven(request.raw);
+    const isProven = carriesProof(request.raw, this.options.webviewProof);
     this.channel.upgrades.upgrade(
       request.raw,
       socket,
@@ -82,13 +74,6 @@ export class WsService implements OnModuleInit, BeforeApplicationShutdown {
       throw new ServiceError('RATE_LIMITED', `A user has at most ${LIMITS.socketsPerUser} sockets at a time.`, {
         retry_after_seconds: 1,
       });
-  }
-
-  private isProven({ headers }: IncomingMessage): boolean {
-    const { webviewProof } = this.options;
-    if (webviewProof === undefined) return true;
-    const [wanted, given] = [Buffer.from(webviewProof), Buffer.from(String(headers[PROOF_HEADER] ?? ''))];
-    return wanted.length === given.length && timingSafeEqual(wanted, given);
   }
 }
 

@@ -15,13 +15,19 @@ export async function whyNoRclone(): Promise<string | null> {
   return 'missing' in found ? found.missing : null;
 }
 
+/** The program itself. @throws Error saying why there is none */
+export async function rcloneProgram(): Promise<string> {
+  const found = await programFor('rclone');
+  if ('missing' in found) throw new Error(found.missing);
+  return found.program;
+}
+
 /**
  * Starts a private WebDAV server on a free loopback port that takes no notice of conditions, as many do.
  * @throws Error saying why there is none, or with the end of its log
  */
 export async function startRcloneDav(): Promise<DavServer> {
-  const found = await programFor('rclone');
-  if ('missing' in found) throw new Error(found.missing);
+  const binary = await rcloneProgram();
   const folder = makeFolder();
   const files = join(folder, 'files');
   mkdirSync(files);
@@ -38,7 +44,7 @@ export async function startRcloneDav(): Promise<DavServer> {
     urlOf: (port) => `http://127.0.0.1:${port}`,
     launch: (port) =>
       startChild({
-        binary: found.program,
+        binary,
         args: [...args, '--addr', `127.0.0.1:${port}`],
         logFile: join(folder, 'rclone.log'),
         user: owner,

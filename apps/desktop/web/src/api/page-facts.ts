@@ -4,4 +4,7 @@ const { content } = document.querySelector<HTMLMetaElement>('meta[name=facts]') 
 
 /** What the document says of the workspace. */
 export const pageFacts = JSON.parse(content ?? '') as PageFacts;
+/** Nothing of it is anywhere else. */
 export const isLocalWorkspace = pageFacts.workspace === 'local';
+/** What serves the page runs on the machine of its person, and has folders of nodes there. */
+export const isOnThisMachine = pageFacts.workspace !== 'central';

@@ -2,7 +2,7 @@ import { Refusal, Unreachable } from '@workspace-graph/client';
 import { LogIn } from 'lucide-react';
 import { createContext, type SubmitEvent, use, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isLocalWorkspace, pageFacts } from '../api/page-facts';
+import { isOnThisMachine, pageFacts } from '../api/page-facts';
 import { ProviderRefusal, signIn, signInAtProvider } from '../api/sign-in';
 import { WithCommands } from '../parts/commands';
 
@@ -62,7 +62,7 @@ export function SignIn({ onSignedIn }: SignInProps) {
         <h1>{t('sign_in.title')}</h1>
         {provider === null && (
           <p>
-            {isLocalWorkspace ? (
+            {isOnThisMachine ? (
               <WithCommands text="sign_in.how" values={{ command: 'svc open' }} />
             ) : (
               t('sign_in.how_token')

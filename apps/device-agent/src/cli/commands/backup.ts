@@ -11,7 +11,7 @@ import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-p
 import { type FoundWorkspace, findWorkspace } from '../../workspace/workspace-state.js';
 import { CliError } from '../cli-error.js';
 import { type ConfirmOptions, YES_FLAGS } from '../confirm.js';
-import { requireLocal } from '../local-only.js';
+import { requireOwnData } from '../local-only.js';
 import type { Output } from '../output.js';
 import { runs } from '../run-command.js';
 import { requireUsable } from '../unusable-workspace.js';
@@ -36,8 +36,8 @@ export function backupCommands(program: Command): void {
 }
 
 async function backup(out: Output, wanted: string | undefined): Promise<void> {
-  requireLocal('backup');
   const { config, paths } = workspace();
+  await requireOwnData('backup', paths);
   const found = await findWorkspace(paths);
   if (!(found || config.SVC_DATABASE_URL)) requireDatabase(paths);
   const file = wanted === undefined ? newBackup(paths, 'backup') : resolve(wanted);
@@ -52,8 +52,8 @@ async function backup(out: Output, wanted: string | undefined): Promise<void> {
 }
 
 async function restore(out: Output, wanted: string, isConfirmed: boolean): Promise<void> {
-  requireLocal('restore');
   const { config, paths } = workspace();
+  await requireOwnData('restore', paths);
   const file = resolve(wanted);
   const checked = await checkBackup(file);
   if (await findWorkspace(paths)) {

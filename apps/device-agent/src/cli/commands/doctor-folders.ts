@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Finding, LIMITS, listMirrors, type Mirror } from '@workspace-graph/contracts';
+import { type Finding, listMirrors, type Mirror } from '@workspace-graph/contracts';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
+import { everyItem } from '../every-item.js';
 import { counted } from '../text.js';
 import type { WorkspaceClient } from '../workspace-client.js';
 
@@ -59,18 +60,8 @@ export async function checkFolders(client: WorkspaceClient): Promise<Finding[]> 
 }
 
 async function mirrorsOf(client: WorkspaceClient): Promise<Mirror[] | null> {
-  const mirrors: Mirror[] = [];
-  let cursor: string | undefined;
   try {
-    do {
-      const page = await client.call(listMirrors, {
-        limit: LIMITS.listMax,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      mirrors.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    return mirrors;
+    return await everyItem((page) => client.call(listMirrors, page));
   } catch (error) {
     if (error instanceof CliError && error.code === 'ROUTE_NOT_FOUND') return null;
     throw error;

@@ -13,6 +13,7 @@ import { runs } from '../run-command.js';
 import { checkDatabase } from './doctor-database.js';
 import { checkStores } from './doctor-folders.js';
 import { checkLeftovers } from './doctor-leftovers.js';
+import { checkMembership } from './doctor-membership.js';
 import { checkRemote, checkWorkspace } from './doctor-workspace.js';
 
 const NEEDED_NODE = 24;
@@ -60,8 +61,10 @@ async function examine(): Promise<Finding[]> {
       : { check: 'environment', state: 'ok', found: 'all SVC_ variables are known and valid' },
     await checkFolder(paths),
     await checkDisk(paths),
-    await checkDatabase(config, paths, found),
-    ...(problems ? [] : [await checkLeftovers(paths)]),
+    ...((await checkMembership(paths)) ?? [
+      await checkDatabase(config, paths, found),
+      ...(problems ? [] : [await checkLeftovers(paths)]),
+    ]),
     await checkToken(paths),
     await checkPort(config, found),
     ...(problems ? [] : checkStores(paths)),

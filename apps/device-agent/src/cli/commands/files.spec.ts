@@ -207,6 +207,7 @@ describe('files on the command line', () => {
       scans,
       failures,
       failures_complete: true,
+      set_aside: [],
     };
     answers({ 'GET /me': { body: me }, 'GET /sync/health': { body: health } });
     const { stdout } = await workspace.svc('status');
@@ -227,6 +228,7 @@ describe('files on the command line', () => {
       scans: [],
       failures: [],
       failures_complete: true,
+      set_aside: [],
     };
     const scan = { node: { name: 'Oven' }, seen: 2, to_read: 1 };
     const looks = [{ ...quiet, scans: [scan] }];

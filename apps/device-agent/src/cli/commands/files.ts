@@ -25,6 +25,7 @@ import { requireNewFile, saveBytes } from '../save-bytes.js';
 import { counted, printable } from '../text.js';
 import { connect, type WorkspaceClient } from '../workspace-client.js';
 import { fileChangeCommands } from './file-changes.js';
+import { fileTransferCommands } from './file-transfers.js';
 
 interface ListOptions {
   readonly status?: FileStatus;
@@ -55,6 +56,8 @@ Examples:
   svc files list "Second oven"
   svc files read "Second oven" wip/plan.md
   svc files put "Second oven" ./offer.pdf resources/offers/
+  svc files store "Second oven" ./offer.pdf --status output
+  svc files pull "Second oven"
   svc files move "Second oven" wip/plan.md outputs/plan.md
   svc files search '"bread oven"'`;
 
@@ -68,6 +71,7 @@ export function fileCommands(program: Command): void {
   readCommand(files);
   createCommand(files);
   putCommand(files);
+  fileTransferCommands(files);
   fileChangeCommands(files);
   adoptCommand(files);
   searchCommand(files);
@@ -229,7 +233,7 @@ function adoptCommand(files: Command): void {
   runs<AdoptOptions>(
     files
       .command('adopt')
-      .description('track files in the folder of a node that are not tracked yet')
+      .description('track files in the folder of a node, or on its remote, that are not tracked yet')
       .argument('<node>', 'id or name of the node')
       .argument('<paths...>', 'paths within it')
       .addOption(

@@ -37,7 +37,7 @@ export function lifecycleCommands(program: Command): void {
   runs<StartOptions>(
     program
       .command('start')
-      .description('start the local workspace')
+      .description('start the workspace of this machine, local or joined')
       .option('--foreground', 'stay in this terminal; Ctrl-C stops it')
       .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber)
       .option('--root <folder>', 'folder of the workspace'),
@@ -48,14 +48,14 @@ export function lifecycleCommands(program: Command): void {
       await (options.foreground ? startHere(out) : startInBackground(out));
     },
   );
-  runs(program.command('stop').description('stop the local workspace'), async ({ out }) => stop(out));
+  runs(program.command('stop').description('stop the workspace of this machine'), async ({ out }) => stop(out));
   statusCommand(program);
   openCommand(program);
 }
 
 async function startHere(out: Output): Promise<void> {
-  const { serveLocalWorkspace } = await import('../../workspace/serve-local-workspace.js');
-  await serveLocalWorkspace({
+  const { serveWorkspace } = await import('../../workspace/serve-workspace.js');
+  await serveWorkspace({
     progress: (line) => out.note(line),
     ready: async (state, paths) => out.result(state, await greeting(state, paths)),
   });

@@ -3,7 +3,6 @@ import {
   AGENT_TOKEN_VARIABLE,
   type ClientConfigFile,
   createMirror,
-  LIMITS,
   listMirrors,
   type Mirror,
   moveMirror,
@@ -13,6 +12,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { CliError } from '../cli-error.js';
 import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
+import { everyItem } from '../every-item.js';
 import { table } from '../output.js';
 import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
@@ -67,23 +67,10 @@ function createCommand(mirror: Command): void {
 
 function listCommand(mirror: Command): void {
   runs(mirror.command('list').description('list the folders of nodes, by path'), async ({ out }) => {
-    const items = await allMirrors(await connect());
+    const client = await connect();
+    const items = await everyItem((page) => client.call(listMirrors, page));
     out.result({ items }, table([['NODE', 'STATE', 'FILES', 'FOLDER'], ...items.map(mirrorRow)]));
   });
-}
-
-async function allMirrors(client: WorkspaceClient): Promise<Mirror[]> {
-  const items: Mirror[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.call(listMirrors, {
-      limit: LIMITS.listMax,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    items.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return items;
 }
 
 function moveCommand(mirror: Command): void {
@@ -140,7 +127,7 @@ function removeCommand(mirror: Command): void {
 }
 
 async function removalOf(client: WorkspaceClient, nodeId: string): Promise<Removed> {
-  const mirror = (await allMirrors(client)).find(({ node }) => node.id === nodeId);
+  const mirror = (await everyItem((page) => client.call(listMirrors, page))).find(({ node }) => node.id === nodeId);
   if (!mirror) throw new CliError('NO_MIRROR', `The node ${nodeId} has no folder on this device.`);
   return { applied: false, node_id: nodeId, local_path: mirror.local_path };
 }

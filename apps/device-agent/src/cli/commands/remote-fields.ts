@@ -25,6 +25,15 @@ export function readFields(type: RemoteType, texts: readonly string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
+/** Credentials as the operation takes them; the key of a service account is taken as the file that Google gives out. */
+export function credentialsOf(
+  type: RemoteType,
+  given: Readonly<Record<string, string>>,
+): { credentials: Readonly<Record<string, string>> } | { service_account_json: string } {
+  if (type === 'drive' && 'private_key' in given) return { service_account_json: JSON.stringify(given) };
+  return { credentials: given };
+}
+
 function readValue(field: Field, text: string): Value {
   const other = /^(true|false)$/.test(text) ? text === 'true' : Number(text);
   return !field.safeParse(text).success && text !== '' && field.safeParse(other).success ? other : text;

@@ -14,7 +14,7 @@ import { table } from '../output.js';
 import { readJson } from '../read-json.js';
 import { runs } from '../run-command.js';
 import { connect } from '../workspace-client.js';
-import { collect, readFields } from './remote-fields.js';
+import { collect, credentialsOf, readFields } from './remote-fields.js';
 import { routeCommands } from './remote-routes.js';
 
 interface AddOptions extends ConfirmOptions {
@@ -41,13 +41,15 @@ function addCommand(remote: Command): void {
       .argument('<name>', 'name of the remote')
       .addOption(new Option('--type <type>', 'kind of storage').choices(REMOTE_TYPES).makeOptionMandatory())
       .option('--set <field=value>', 'a field of its configuration; may be repeated', collect, [])
-      .option('--credentials <file>', 'JSON object with its credentials, - for standard input; default: those it has')
+      .option(
+        '--credentials <file>',
+        'JSON object with its credentials, or the key that Google gave out; - for standard input; default: those it has',
+      )
       .option(YES_FLAGS, 'take another root although files are recorded on the remote'),
     async ({ out, args: [name = ''], options }) => {
       const { type, set, credentials, yes = false } = options;
       const config = readFields(type, set);
-      const given =
-        credentials === undefined ? {} : { credentials: await readJson<Record<string, string>>(credentials) };
+      const given = credentials === undefined ? {} : credentialsOf(type, await readJson(credentials));
       const client = await connect();
       out.note('Trying the storage …');
       const answer = await client.call(setupRemote, { name, type, config, ...given, confirmed: yes });

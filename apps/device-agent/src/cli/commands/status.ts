@@ -3,6 +3,7 @@ import {
   getSyncHealth,
   getSyncStatus,
   type OutputOf,
+  readMembership,
   type ScanProgress,
   STATUS_BUCKETS,
   type StatusBucket,
@@ -20,9 +21,10 @@ import { type Output, table } from '../output.js';
 import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
 import { counted, indented, printable } from '../text.js';
-import { connect, type WorkspaceClient } from '../workspace-client.js';
+import { connect } from '../workspace-client.js';
 
 type Health = OutputOf<typeof getSyncHealth>;
+type Membership = NonNullable<OutputOf<typeof readMembership>['membership']>;
 type FolderStatus = OutputOf<typeof getSyncStatus>;
 type FileStates = OutputOf<typeof fileStatus>;
 type Progress = z.infer<typeof ScanProgress>;
@@ -53,7 +55,8 @@ async function workspaceStatus(out: Output): Promise<void> {
   const client = await connect();
   const state = config.SVC_URL ? null : await findState(paths);
   const me = await client.call(whoami, {});
-  const folders = await healthOf(client);
+  const folders = await orNull(client.call(getSyncHealth, {}));
+  const membership = (await orNull(client.call(readMembership, {})))?.membership ?? null;
   const value = {
     running: true,
     url: client.url,
@@ -64,6 +67,7 @@ async function workspaceStatus(out: Output): Promise<void> {
     database_folder: state?.database_folder ?? null,
     user: me.user.name,
     scope: me.scope,
+    membership,
     folders,
   };
   const local = state
@@ -76,9 +80,10 @@ async function workspaceStatus(out: Output): Promise<void> {
       ]
     : [];
   const rows = [['running', 'yes'], ['url', client.url], ...local, ['you are', `${me.user.name} (${me.scope})`]];
+  if (membership) rows.push(...membershipRows(membership));
   out.result(value, [
     ...table([...rows, ...(folders ? healthRows(folders) : [])]),
-    ...(folders ? failureLines(folders) : []),
+    ...(folders ? [...failureLines(folders), ...setAsideLines(folders)] : []),
   ]);
 }
 
@@ -94,10 +99,23 @@ function databaseRow(state: WorkspaceState, paths: WorkspacePaths): string[][] {
   return outside === null ? [] : [['database', `${outside} (outside the folder)`]];
 }
 
-/** Null where there are no folders of nodes, as in a central workspace. */
-async function healthOf(client: WorkspaceClient): Promise<Health | null> {
+const LINK_STATES = {
+  connected: 'connected',
+  unreachable: 'cannot be reached; what changes in folders meanwhile is told to it afterwards',
+  refused: 'refuses this device: leave with `svc leave`, and join again',
+} as const;
+
+function membershipRows({ url, device, state, since, token_expires_at }: Membership): string[][] {
+  return [
+    ['centre', `${url} ${LINK_STATES[state]} (since ${since})`],
+    ['device', `${device.name}, until ${token_expires_at.slice(0, 10)}`],
+  ];
+}
+
+/** Null where a workspace has no such thing, as a central one has no folders of nodes. */
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
-    return await client.call(getSyncHealth, {});
+    return await asked;
   } catch (error) {
     if (error instanceof CliError && error.code === 'ROUTE_NOT_FOUND') return null;
     throw error;
@@ -127,6 +145,15 @@ function failureLines({ failures, failures_complete }: Health): string[] {
     'Could not be tracked:',
     ...indented(shown.map(({ node, path, message }) => `${node.name}: ${failureText(path, message)}`)),
     ...(isAll ? [] : indented(['… and more; --json shows them'])),
+  ];
+}
+
+function setAsideLines({ set_aside }: Health): string[] {
+  if (set_aside.length === 0) return [];
+  return [
+    '',
+    'Set aside, because you do not see their nodes any more (take what you need, and delete the folder):',
+    ...indented(set_aside.map(({ path, files }) => `${printable(path)}: ${counted(files, 'file')}`)),
   ];
 }
 

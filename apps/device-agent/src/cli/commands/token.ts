@@ -11,6 +11,7 @@ import {
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
+import { everyItem } from '../every-item.js';
 import { table } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { runs } from '../run-command.js';
@@ -75,18 +76,13 @@ export function tokenCommands(program: Command): void {
       .option('--everybody', 'tokens of all users (needs manage)'),
     async ({ out, options }) => {
       const client = await connect();
-      const items: Token[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await client.call(listTokens, {
+      const items = await everyItem((page) =>
+        client.call(listTokens, {
           include_ended: options.all ?? false,
           everybody: options.everybody ?? false,
-          limit: LIMITS.listMax,
-          ...(cursor ? { cursor } : {}),
-        });
-        items.push(...page.items);
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor);
+          ...page,
+        }),
+      );
       out.result(
         { items },
         table([['ID', 'LABEL', 'SCOPE', 'KIND', 'USER', 'EXPIRES', 'LAST USED'], ...items.map(tokenRow)]),

@@ -4,7 +4,19 @@ import { Database, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { authorOf } from '../shared/caller.js';
 import type { RemoteObject } from './object-locks.js';
-import { type CentreIntent, DROP_INTENT, FAIL_INTENT, type FoundFile, NOTE_INTENT } from './remote-file.statements.js';
+import {
+  CENTRE_INTENT,
+  CENTRE_INTENTS,
+  type CentreIntent,
+  DROP_INTENT,
+  FAIL_INTENT,
+  type FoundFile,
+  NOTE_INTENT,
+} from './remote-file.statements.js';
+import { storedHashOf } from './remote-files.js';
+
+const AT_ONCE = 100;
+type Row = CentreIntent & Record<string, unknown>;
 
 /** Where the content of a file is to go. */
 export interface MoveGoal {
@@ -24,7 +36,7 @@ export class CentreIntents {
     caller: Caller,
     goal: MoveGoal | null = null,
   ): Promise<CentreIntent> {
-    const { id: file_id, node_id, path: from_path, sha256 } = found.file;
+    const { id: file_id, node_id, path: from_path } = found.file;
     const intent: CentreIntent = {
       id: newId(),
       file_id,
@@ -33,7 +45,7 @@ export class CentreIntents {
       from_path,
       to_node_id: goal?.nodeId ?? null,
       to_path: goal?.path ?? null,
-      sha256,
+      sha256: storedHashOf(found),
       from_remote: from.remote,
       from_object: from.path,
       to_remote: goal?.object.remote ?? null,
@@ -41,6 +53,15 @@ export class CentreIntents {
     };
     await this.database.rows(NOTE_INTENT, [JSON.stringify(intent), authorOf(caller)]);
     return intent;
+  }
+
+  /** The oldest ones, those up to an id aside; as many as are looked at in one go. */
+  after(id: string | null): Promise<CentreIntent[]> {
+    return this.database.rows<Row>(CENTRE_INTENTS, [id, AT_ONCE]);
+  }
+
+  find(id: string): Promise<CentreIntent | null> {
+    return this.database.row<Row>(CENTRE_INTENT, [id]);
   }
 
   /** It is done, or nothing of it. */

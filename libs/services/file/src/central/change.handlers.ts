@@ -1,16 +1,20 @@
 import { Controller } from '@nestjs/common';
 import {
+  adoptFiles,
   createFile,
   deleteFile,
   moveFile,
   type ParsedInputOf,
   type ReplyOf,
+  renameFolder,
   writeFile,
 } from '@workspace-graph/contracts';
 import { bytesOfContent, bytesOfText, pathOfNewFile } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
+import { RemoteAdoptions } from './remote-adoptions.js';
 import { RemoteDeletes } from './remote-deletes.js';
 import { RemoteMoves } from './remote-moves.js';
+import { RemoteRenames } from './remote-renames.js';
 import { RemoteWrites } from './remote-writes.js';
 
 /** Changing files for whoever has no workstation. */
@@ -58,4 +62,23 @@ export class CentreChangeHandlers {
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
+}
+
+/** Changing many files in one call, for whoever has no workstation. */
+@Controller()
+export class CentreFolderHandlers {
+  constructor(
+    private readonly renames: RemoteRenames,
+    private readonly adoptions: RemoteAdoptions,
+  ) {}
+
+  @Handles(renameFolder)
+  rename(input: ParsedInputOf<typeof renameFolder>, context: OperationContext): Promise<ReplyOf<typeof renameFolder>> {
+    return this.renames.run({ input, context, signal: context.signal });
+  }
+
+  @Handles(adoptFiles)
+  adopt(input: ParsedInputOf<typeof adoptFiles>, context: OperationContext): Promise<ReplyOf<typeof adoptFiles>> {
+    return this.adoptions.run({ input, context, signal: context.signal });
+  }
 }

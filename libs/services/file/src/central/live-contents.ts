@@ -5,7 +5,7 @@ import { ContentDigest } from '@workspace-graph/disk';
 import type { RemoteEntry, RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import type { FoundFile } from './remote-file.statements.js';
-import { isNative, objectOf, pathNotFound } from './remote-files.js';
+import { isNative, objectOf, pathNotFound, storedHashOf } from './remote-files.js';
 
 /** What lies under the path of a file at present, whoever put it there. */
 export interface LiveContent {
@@ -34,7 +34,7 @@ export class LiveContents {
       await held.confirmRoot();
       return null;
     }
-    const known = found.remote_revision === revisionOf(entry) ? found.file.sha256 : null;
+    const known = found.remote_revision === revisionOf(entry) ? storedHashOf(found) : null;
     return this.of(held, { entry, known, path: found.file.path }, signal);
   }
 

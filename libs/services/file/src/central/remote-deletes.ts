@@ -8,7 +8,7 @@ import { contentChanged } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
 import { applyChange, isRefusal, recordSeen } from './record-changes.js';
 import type { FoundFile } from './remote-file.statements.js';
-import { answerFor, objectOf, RemoteFiles } from './remote-files.js';
+import { answerFor, objectOf, RemoteFiles, storedHashOf } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
 
 type Input = ParsedInputOf<typeof deleteFile>;
@@ -42,8 +42,13 @@ export class RemoteDeletes {
     const object = mode === 'complete' ? objectOf(found) : null;
     if (!confirmed) return answer(found, { applied: false, object });
     if (!object) return this.removeRecord(found, deletion, { tombstone: mode === 'complete', object: null });
-    const told = { path: found.file.path, signal: deletion.signal };
-    return this.objects.change([object], told, (held, signal) => this.deleteAt(held, { ...deletion, signal }));
+    const find = async () => {
+      const now = await this.find(deletion);
+      return { found: now, path: now.file.path, objects: [objectOf(now) ?? object] as const };
+    };
+    return this.objects.changeFound(find, deletion.signal, (held, now, signal) =>
+      this.deleteAt(held, now.found, { ...deletion, signal }),
+    );
   }
 
   private find({ input, context }: Deletion): Promise<FoundFile> {
@@ -51,13 +56,12 @@ export class RemoteDeletes {
     return this.files.changeable(input.file_id, context.caller, asked);
   }
 
-  private async deleteAt(held: HeldRemote, deletion: Deletion): Promise<Output | RawJson> {
+  private async deleteAt(held: HeldRemote, found: FoundFile, deletion: Deletion): Promise<Output | RawJson> {
     const { context, signal } = deletion;
-    const found = await this.find(deletion);
     const object = objectOf(found);
     const live = await this.objects.contents.find(held, found, signal);
     if (!live || !object) return this.removeRecord(found, deletion, { tombstone: true, object: null });
-    if (live.sha256 !== found.file.sha256) {
+    if (live.sha256 !== storedHashOf(found)) {
       // There is no trash to find it in again. The next call knows what it deletes.
       await recordSeen(this.database, found, live);
       throw contentChanged(live, found.file);

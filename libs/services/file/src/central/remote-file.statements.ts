@@ -60,6 +60,15 @@ export const FILE_BY_ID = statement(
   WHERE r.id = $3::uuid AND session.holds($4::uuid, n.id)`,
 );
 
+/** Those of some files that the caller sees. $1 user, $2 sees all, $3 files, $4 session or null. */
+export const FILES_BY_ID = statement(
+  'file.remote_files',
+  `
+  SELECT ${RECORD_COLUMNS}, ${nodeColumns('$4')}
+  FROM file.record r JOIN ${VISIBLE} n ON n.id = r.node_id, ${ORGANIZATION_KEY}
+  WHERE r.id = ANY ($3::uuid[]) AND session.holds($4::uuid, n.id) ORDER BY r.id`,
+);
+
 /** The content of a file lies there now. $1 file, $2 remote, $3 path, $4 revision, $5 hash; none of them: on no remote. */
 export const SET_REMOTE = statement(
   'file.set_remote',
@@ -69,13 +78,41 @@ export const SET_REMOTE = statement(
   WHERE id = $1::uuid`,
 );
 
+/** Records of a node, as far as their objects go. $1 node, $2 how many. */
+export const NODE_OBJECTS = statement(
+  'file.node_objects',
+  `
+  SELECT r.id::text AS id, r.path, r.size_bytes::float8 AS size_bytes, r.sha256, r.remote_name, r.remote_path, r.remote_revision,
+    r.current_remote_hash, r.is_native_format
+  FROM file.record r WHERE r.node_id = $1::uuid ORDER BY r.path, r.id LIMIT $2::int`,
+);
+
+/** Files of a node within a folder, by path. $1 node, $2 folder. */
+export const FILES_UNDER = statement(
+  'file.files_under',
+  `
+  SELECT r.id::text AS id, r.path FROM file.record r
+  WHERE r.node_id = $1::uuid AND starts_with(r.path, $2::text || '/') ORDER BY r.path COLLATE "C", r.id`,
+);
+
+/** Those objects of a remote that belong to a file. $1 remote, $2 paths. */
+export const KNOWN_OBJECTS = statement(
+  'file.known_objects',
+  `
+  SELECT r.remote_path AS path FROM unnest($2::text[]) AS w(path)
+    JOIN file.record r ON r.remote_name = $1::text AND md5(r.remote_path) = md5(w.path) AND r.remote_path = w.path`,
+);
+
 /** A file as a listing answers it. $1 user, $2 sees all, $3 file. */
 export const PLACED_FILE = statement(
   'file.placed',
   `SELECT ${placedJson('r', 'n')} AS placed FROM file.record r JOIN graph.node_place n ON n.id = r.node_id WHERE r.id = $3::uuid`,
 );
 
-/** What is to happen to a file and its objects, noted before the first step. */
+/**
+ * What is to happen to a file and its objects, noted before the first step. A move without `to_object` is of a record that
+ * has moved already: its object is to lie where the record tells by then.
+ */
 export interface CentreIntent {
   readonly id: string;
   readonly file_id: string;
@@ -110,6 +147,22 @@ export const FAIL_INTENT = statement(
   'UPDATE file.pending_op SET last_error = $2::text, attempts = attempts + 1 WHERE id = $1::uuid',
 );
 
+/** Ends what had an object follow its record. $1 file. */
+export const DROP_FOLLOW = statement(
+  'file.drop_follow',
+  `
+  DELETE FROM file.pending_op
+  WHERE file_id = $1::uuid AND device_id IS NULL AND from_object IS NOT NULL AND kind = 'move' AND to_object IS NULL`,
+);
+
+/** The other files that lie at an object. $1 remote, $2 path, $3 the file that may, or null. */
+export const OTHERS_AT_OBJECT = statement(
+  'file.others_at_object',
+  `
+  SELECT r.id::text AS id FROM file.record r
+  WHERE r.remote_name = $1::text AND md5(r.remote_path) = md5($2::text) AND r.remote_path = $2::text AND r.id IS DISTINCT FROM $3::uuid`,
+);
+
 const INTENT_COLUMNS = `p.id::text AS id, p.file_id::text AS file_id, p.node_id::text AS node_id, p.kind, p.from_path, p.to_node_id::text AS to_node_id,
     p.to_path, p.sha256, p.from_remote, p.from_object, p.to_remote, p.to_object`;
 
@@ -120,6 +173,15 @@ export const CENTRE_INTENTS = statement(
   SELECT ${INTENT_COLUMNS} FROM file.pending_op p
   WHERE p.device_id IS NULL AND p.from_object IS NOT NULL AND ($1::uuid IS NULL OR p.id > $1::uuid)
   ORDER BY p.id LIMIT $2::int`,
+);
+
+/** Those by which objects of a remote are to follow their records from one place. $1 remote, $2 path. */
+export const FOLLOWS_FROM = statement(
+  'file.follows_from',
+  `
+  SELECT ${INTENT_COLUMNS} FROM file.record r JOIN file.pending_op p ON p.file_id = r.id
+  WHERE r.remote_name = $1::text AND md5(r.remote_path) = md5($2::text) AND r.remote_path = $2::text
+    AND p.device_id IS NULL AND p.from_object IS NOT NULL AND p.kind = 'move' AND p.to_object IS NULL`,
 );
 
 /** $1 id. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   type Caller,
+  type FileRecord,
   type PlacedFile,
   type RoutingRule,
   ServiceError,
@@ -8,6 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { Database, type Transaction } from '@workspace-graph/database';
 import { filePathParts, parseFilePath, pathKey, routeOf, trackedFile } from '@workspace-graph/domain';
+import { FILES_OF_CHANGES } from '../changes/change.statements.js';
 import { LIST_RULES } from '../remotes/remote.statements.js';
 import { fileNotFound, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import type { RemoteObject } from './object-locks.js';
@@ -53,6 +55,13 @@ export class RemoteFiles {
     return this.database.row<Row<FoundFile>>(FILE_AT, values);
   }
 
+  /** The files of a node whose paths are taken for these, by the forms in which paths are compared. The caller sees the node. */
+  async taken(nodeId: string, paths: readonly string[]): Promise<Map<string, FileRecord>> {
+    const keys = [...new Set(paths.map(pathKey))];
+    const rows = await this.database.rows<{ file: FileRecord }>(FILES_OF_CHANGES, [[], keys.map(() => nodeId), keys]);
+    return new Map(rows.map(({ file }) => [pathKey(file.path), file]));
+  }
+
   /** A file to be read. @throws ServiceError NODE_NOT_FOUND, FILE_NOT_FOUND, NATIVE_FORMAT */
   async readable(nodeId: string, path: string, caller: Caller): Promise<FoundFile> {
     await this.node(nodeId, caller);
@@ -94,6 +103,16 @@ export class RemoteFiles {
 /** Where the content of a file lies; null for one that is on no remote. */
 export function objectOf({ file, remote_path: path }: FoundFile): RemoteObject | null {
   return file.remote_name === null || path === null ? null : { remote: file.remote_name, path };
+}
+
+/** Hash of the content that was last seen on the remote; a device may have told of another one that it has not pushed. */
+export function storedHashOf({
+  file,
+}: {
+  readonly file: Pick<FoundFile['file'], 'sha256' | 'current_remote_hash'>;
+}): string | null {
+  const [kind, hash = null] = file.current_remote_hash?.split(':') ?? [];
+  return kind === 'sha256' ? hash : file.sha256;
 }
 
 /** Where the content of a file of a node is to lie. */

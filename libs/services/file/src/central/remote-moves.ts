@@ -4,6 +4,7 @@ import { appliedOnce, type CommandContext, Database, runCommand } from '@workspa
 import { pathOfMovedFile } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
+import { fileNotFound } from '../shared/caller.js';
 import { CentreIntents, type MoveGoal, stuckHint } from './centre-intents.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
@@ -48,7 +49,7 @@ export class RemoteMoves {
   }
 
   private async move(moving: Moving): Promise<Output | RawJson> {
-    const { found, node, to } = await this.plan(moving);
+    const { found, to } = await this.plan(moving);
     const { node_id, path } = found.file;
     const isThere = to.nodeId === node_id && to.path === path;
     if (isThere || !moving.input.confirmed) {
@@ -59,14 +60,23 @@ export class RemoteMoves {
         file: await answerOf(tx, found.file.id),
       }));
     }
-    const from = objectOf(found);
     // What is on no remote moves by its record alone.
-    if (!from) return this.record(moving, { found, to, live: null, object: null });
-    const object = await this.objectOfTarget(found, node, to);
-    const goal = { ...to, object };
-    return this.objects.change([from, object], { path, signal: moving.signal }, (held, signal) =>
-      this.moveObject(held, { ...moving, signal, found, from, goal }),
+    if (!objectOf(found)) return this.record(moving, { found, to, live: null, object: null });
+    const find = async () => {
+      const route = await this.route(moving);
+      return { ...route, path, objects: [route.from, route.goal.object] as const };
+    };
+    return this.objects.changeFound(find, moving.signal, (held, { from, goal, found: now }, signal) =>
+      this.moveObject(held, { ...moving, from, goal, found: now, signal }),
     );
+  }
+
+  /** From where to where, as things stand now. */
+  private async route(moving: Moving): Promise<Pick<Route, 'found' | 'from' | 'goal'>> {
+    const { found, node, to } = await this.plan(moving);
+    const from = objectOf(found);
+    if (!from) throw fileNotFound(found.file.id);
+    return { found, from, goal: { ...to, object: await this.objectOfTarget(found, node, to) } };
   }
 
   /** Looked at before the locks and again behind them. */
@@ -91,15 +101,15 @@ export class RemoteMoves {
   }
 
   private async moveObject(held: HeldRemote, route: Route): Promise<Output | RawJson> {
-    const { found } = await this.plan(route);
-    const { signal, from, goal, context } = route;
+    const { found, signal, from, goal, context } = route;
     const live = await this.objects.contents.require(held, found, signal);
     if (from.remote === goal.object.remote && from.path === goal.object.path)
       return this.record(route, { found, to: goal, live, object: goal.object });
     const intent = await this.intents.note(found, from, context.caller, goal);
-    const now = { ...route, found };
-    if (from.remote === goal.object.remote) return this.rename(held, now, { live, intent });
-    return this.objects.beside(goal.object.remote, (target) => this.carryOver({ held, target }, now, { live, intent }));
+    if (from.remote === goal.object.remote) return this.rename(held, route, { live, intent });
+    return this.objects.beside(goal.object.remote, (target) =>
+      this.carryOver({ held, target }, route, { live, intent }),
+    );
   }
 
   /** One call to the remote, which is undone by another one. */

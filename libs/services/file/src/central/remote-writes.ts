@@ -6,6 +6,7 @@ import { checkedPath } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { contentChanged, isText, type LiveContent } from './live-contents.js';
+import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
 import { applyChange, isRefusal, recordedContent, recordObject, recordSeen } from './record-changes.js';
 import type { FoundFile } from './remote-file.statements.js';
@@ -39,6 +40,7 @@ export class RemoteWrites {
     private readonly database: Database,
     private readonly files: RemoteFiles,
     private readonly objects: RemoteObjects,
+    private readonly follows: ObjectFollows,
   ) {}
 
   /**
@@ -68,8 +70,10 @@ export class RemoteWrites {
 
   private async makeNew(request: WriteRequest): Promise<TrackedFile | RawJson> {
     const { object, path } = await this.newObject(request);
+    await this.follows.clear(object, request.signal);
     return this.objects.change([object], { path, signal: request.signal }, async (held, signal) => {
       await this.mustBeFree(request, path);
+      if (await this.follows.isOthers(object, null)) throw isTaken(path);
       const { live, isOurs } = await this.put({ held, object, path }, { ...request, signal });
       const { context, nodeId } = request;
       try {
@@ -89,9 +93,11 @@ export class RemoteWrites {
   }
 
   private async makeOther(request: WriteRequest & { readonly ifMatch: string }): Promise<TrackedFile | RawJson> {
-    const { object, path } = await this.oldObject(request);
-    return this.objects.change([object], { path, signal: request.signal }, async (held, signal) => {
-      const found = await this.recorded(request, path);
+    const find = async () => {
+      const old = await this.oldObject(request);
+      return { ...old, objects: [old.object] as const };
+    };
+    return this.objects.changeFound(find, request.signal, async (held, { found, object, path }, signal) => {
       const current = await this.objects.contents.require(held, found, signal);
       if (request.ifMatch !== '*' && request.ifMatch !== current.sha256) throw contentChanged(current, found.file);
       if (request.text && !(await isText(held, current, signal))) throw notEditable(path);
@@ -131,9 +137,10 @@ export class RemoteWrites {
   private async oldObject(request: Pick<WriteRequest, 'nodeId' | 'path' | 'field' | 'context'>) {
     await this.files.writable(request.nodeId, request.context.caller);
     const { path } = checkedPath(request.path, request.field);
-    const object = objectOf(await this.recorded(request, path));
+    const found = await this.recorded(request, path);
+    const object = objectOf(found);
     if (!object) throw pathNotFound(request.nodeId, path);
-    return { path, object };
+    return { path, found, object };
   }
 
   private async recorded(

@@ -1,23 +1,33 @@
 import { Controller } from '@nestjs/common';
 import { applyFileChanges, type ParsedInputOf, type ReplyOf } from '@workspace-graph/contracts';
-import { Database, runCommand } from '@workspace-graph/database';
+import { Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { applyChanges } from './apply-changes.js';
+import { MovedObjects } from './moved-objects.js';
 
 /** Changing records of files. */
 @Controller()
 export class ChangeHandlers {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly moved: MovedObjects,
+  ) {}
 
   @Handles(applyFileChanges)
-  apply(
+  async apply(
     input: ParsedInputOf<typeof applyFileChanges>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof applyFileChanges>> {
-    return runCommand(this.database, context, (tx) => applyChanges(tx, input), {
-      timeoutMs: applyFileChanges.timeoutMs,
-      // Whoever did not hear how a scan's changes ended reads the records: half a megabyte for each would be kept for nobody.
-      keepReply: input.strict,
-    });
+    let isNoted = false;
+    const work = async (tx: Transaction) => {
+      const output = await applyChanges(tx, input);
+      isNoted = await this.moved.note(tx, input, output);
+      return output;
+    };
+    const { timeoutMs } = applyFileChanges;
+    // Whoever did not hear how a scan's changes ended reads the records: half a megabyte for each would be kept for nobody.
+    const reply = await runCommand(this.database, context, work, { timeoutMs, keepReply: input.strict });
+    if (isNoted) this.moved.tell();
+    return reply;
   }
 }

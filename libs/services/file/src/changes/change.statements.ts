@@ -77,3 +77,25 @@ export const INSERT_TOMBSTONES = statement(
   SELECT gen_random_uuid(), d.file_id, d.node_id, d.path, d.remote_name, d.remote_path, d.sha256, d.reason, $2::uuid
   FROM jsonb_to_recordset($1::jsonb) AS d(file_id uuid, node_id uuid, path text, remote_name text, remote_path text, sha256 text, reason text)`,
 );
+
+/**
+ * Objects that lie elsewhere than their records tell, and that nothing brings there yet: the intents of the centre to do it,
+ * whose goal is where the record is then. $1 ids of the intents, $2 files, $3 the node in which they were, $4 author.
+ */
+export const NOTE_FOLLOWS = statement(
+  'file.note_follows',
+  `
+  INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_node_id, to_path, sha256, from_remote, from_object, created_by)
+  SELECT w.id, r.id, $3::uuid, 'move',
+    CASE WHEN starts_with(r.remote_path, f.folder || '/') THEN substr(r.remote_path, length(f.folder) + 2) ELSE r.path END,
+    r.node_id, r.path, r.sha256, r.remote_name, r.remote_path, $4::uuid
+  FROM unnest($1::uuid[], $2::uuid[]) AS w(id, file_id) JOIN file.record r ON r.id = w.file_id, LATERAL (
+    SELECT file.node_folder(n.type, n.sync_key, CASE WHEN n.type = 'organization' THEN n.sync_key
+      ELSE (SELECT o.sync_key FROM graph.node_place o WHERE o.id = n.organization_id) END) AS folder
+    FROM graph.node_place n WHERE n.id = $3::uuid
+  ) f
+  WHERE r.remote_path IS NOT NULL AND NOT EXISTS (
+    SELECT FROM file.pending_op p WHERE p.file_id = r.id AND p.device_id IS NULL AND p.from_object IS NOT NULL
+      AND p.kind = 'move' AND p.to_object IS NULL
+  )`,
+);

@@ -1,10 +1,12 @@
 import { Controller } from '@nestjs/common';
 import {
   beginDownload,
+  beginPush,
   beginUpload,
   confirmContent,
   listRemotes,
   listRoutingRules,
+  lookAtRemote,
   type OutputOf,
   pullFile,
   removeRemote,
@@ -14,6 +16,7 @@ import {
   setupRemote,
   snapshotDocument,
   storeFile,
+  surveyRemote,
   syncNode,
   testRemote,
 } from '@workspace-graph/contracts';
@@ -87,6 +90,21 @@ export class NoRemotesHandlers {
 
   @Handles(beginUpload, ANY)
   upload(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(beginPush, ANY)
+  push(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(lookAtRemote, ANY)
+  look(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(surveyRemote, ANY)
+  survey(): Promise<never> {
     return refuse();
   }
 

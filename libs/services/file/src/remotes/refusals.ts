@@ -1,13 +1,7 @@
 import { ServiceError } from '@workspace-graph/contracts';
-import {
-  CredentialsUnreadable,
-  RemoteFailure,
-  RemoteUnfit,
-  RemoteUnsupported,
-  serviceErrorOf,
-} from '@workspace-graph/remotes';
+import { CredentialsUnreadable, RemoteFailure, RemoteUnfit, serviceErrorOf } from '@workspace-graph/remotes';
 
-type Reason = 'unfit' | 'no_credentials' | 'wrong_root' | 'foreign_root' | 'root_in_use' | 'forbidden' | 'unsupported';
+type Reason = 'unfit' | 'no_credentials' | 'wrong_root' | 'foreign_root' | 'root_in_use' | 'forbidden';
 
 /** Does something with a remote. @throws ServiceError in place of what remotes and token stores throw */
 export async function onRemote<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -41,7 +35,6 @@ function refusalOf(name: string, error: unknown): unknown {
   if (error instanceof CredentialsUnreadable) return remoteRefused(name, 'no_credentials', error.problem, error);
   if (error instanceof RemoteUnfit)
     return remoteRefused(name, 'unfit', `The storage cannot be the remote ${name}. ${error.problem}`, error);
-  if (error instanceof RemoteUnsupported) return remoteRefused(name, 'unsupported', error.message, error);
   if (!(error instanceof RemoteFailure)) return error;
   if (error.reason === 'forbidden' && error.facts.path === '')
     return remoteRefused(name, 'forbidden', `The storage refuses the credentials of ${name}, or its root.`, error);

@@ -19,6 +19,7 @@ type Reply = ReplyOf<typeof authenticate>;
 interface TokenRow extends Record<string, unknown> {
   readonly id: string;
   readonly user_id: string;
+  readonly device_id: string | null;
   readonly scope: Scope;
   readonly max_scope: Scope;
   readonly claim_scope: Scope | null;
@@ -59,6 +60,7 @@ export class AuthenticationHandlers {
         user_id: token.user_id,
         scope: weakestScope(token.scope, token.max_scope, token.claim_scope ?? 'manage'),
         credential_id: token.id,
+        ...(token.device_id === null ? {} : { device_id: token.device_id }),
       },
       expires_at: token.expires_at,
     };

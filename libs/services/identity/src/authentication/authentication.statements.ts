@@ -4,19 +4,22 @@ import { statement } from '@workspace-graph/database';
 export const TOKEN_BY_HASH = statement(
   'authentication.token',
   `
-  SELECT t.id, t.user_id, t.scope, u.max_scope, u.claim_scope, graph.iso(t.expires_at) AS expires_at,
+  SELECT t.id, t.user_id, t.device_id, t.scope, u.max_scope, u.claim_scope, graph.iso(t.expires_at) AS expires_at,
     t.expires_at <= now() AS expired, t.revoked_at IS NOT NULL AS revoked, u.disabled_at IS NOT NULL AS disabled,
     (t.last_used_at IS NULL OR t.last_used_at < date_trunc('minute', now())) AS stale
   FROM identity.token t JOIN identity."user" u ON u.id = t.user_id WHERE t.secret_sha256 = $1::bytea`,
 );
 
-/** Records the use of the token $1, unless another request of this minute is doing so. */
+/** Records the use of the token $1, and of the device that is known by it, unless another request of this minute is doing so. */
 export const TOUCH_TOKEN = statement(
   'authentication.touch',
   `
-  UPDATE identity.token SET last_used_at = date_trunc('minute', now()) WHERE id = (
-    SELECT id FROM identity.token WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))
-    FOR UPDATE SKIP LOCKED)`,
+  WITH touched AS (
+    UPDATE identity.token SET last_used_at = date_trunc('minute', now()) WHERE id = (
+      SELECT id FROM identity.token WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < date_trunc('minute', now()))
+      FOR UPDATE SKIP LOCKED)
+    RETURNING device_id)
+  UPDATE identity.device d SET last_seen_at = date_trunc('minute', now()) FROM touched t WHERE d.id = t.device_id`,
 );
 
 // Memberships that the claims $2 ask for and that are missing, and those from claims that they no longer ask for.

@@ -20,6 +20,8 @@ export interface NewToken {
   readonly madeBy?: string | null;
   /** The token whose place it is to take. */
   readonly replaces?: string;
+  /** The device that is known by it. */
+  readonly deviceId?: string | null;
 }
 
 export interface MadeToken {
@@ -31,7 +33,7 @@ export interface MadeToken {
 export async function insertToken(tx: Transaction, action: string, input: NewToken): Promise<MadeToken> {
   const secret = newSecret(input.kind);
   const id = newId();
-  const { kind: ofKind, userId, expiresAt, origin, madeBy = null, replaces = null } = input;
+  const { kind: ofKind, userId, expiresAt, origin, madeBy = null, replaces = null, deviceId = null } = input;
   const values = [
     id,
     ofKind,
@@ -43,6 +45,7 @@ export async function insertToken(tx: Transaction, action: string, input: NewTok
     origin,
     madeBy,
     replaces,
+    deviceId,
   ];
   await tx.execute(INSERT_TOKEN, values);
   const row = await tx.row<{ token: Token }>(TOKEN_BY_ID, [id]);

@@ -12,6 +12,7 @@ interface RotatedToken {
   readonly user_id: string;
   readonly origin: TokenOrigin;
   readonly made_by: string | null;
+  readonly device_id: string | null;
   readonly next_expires_at: string;
 }
 
@@ -33,6 +34,7 @@ export async function createSuccessor(tx: Transaction, tokenId: string | null): 
     origin: old.origin,
     madeBy: old.made_by,
     replaces: tokenId,
+    deviceId: old.device_id,
   });
 }
 

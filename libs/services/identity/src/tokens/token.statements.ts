@@ -29,13 +29,13 @@ export const TOKEN_BY_ID = statement(
 
 /**
  * $1 id, $2 kind, $3 label, $4 scope, $5 user, $6 SHA-256 of the secret, $7 end, $8 origin, $9 the token that makes it,
- * $10 the one whose place it is to take.
+ * $10 the one whose place it is to take, $11 the device that is known by it.
  */
 export const INSERT_TOKEN = statement(
   'token.insert',
   `
-  INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at, origin, made_by, replaces)
-  VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bytea, $7::timestamptz, $8::text, $9::uuid, $10::uuid)`,
+  INSERT INTO identity.token (id, kind, label, scope, user_id, secret_sha256, expires_at, origin, made_by, replaces, device_id)
+  VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bytea, $7::timestamptz, $8::text, $9::uuid, $10::uuid, $11::uuid)`,
 );
 
 /** $1 and $2 reach, $3 ended ones too, $4 page size, $5 id of the last token before. */
@@ -96,7 +96,7 @@ export const LOCK_MAKER_OF = statement(
 export const TOKEN_TO_ROTATE = statement(
   'token.to_rotate',
   `
-  SELECT t.kind, t.label, t.scope, t.user_id, t.origin, t.made_by,
+  SELECT t.kind, t.label, t.scope, t.user_id, t.origin, t.made_by, t.device_id,
     graph.iso(CASE WHEN t.origin IN ('workspace', 'bootstrap') THEN now() + (t.expires_at - t.created_at) ELSE t.expires_at END) AS next_expires_at
   FROM identity.token t WHERE t.id = $1::uuid AND ${WORKS} FOR UPDATE`,
 );

@@ -43,9 +43,10 @@ export class RunHandlers {
 
   /** A lease is no change of a session: renewed by the next call, it needs no record of this one. */
   @Handles(renewRuns)
-  async renew({ holder, runs }: ParsedInputOf<typeof renewRuns>): Promise<RawJson> {
+  async renew({ holder, runs }: ParsedInputOf<typeof renewRuns>, { caller }: OperationContext): Promise<RawJson> {
+    const whose = caller.service === undefined && caller.via !== 'system' ? caller.user_id : null;
     const [ids, idle] = [runs.map(({ run_id }) => run_id), runs.map(({ idle_ms }) => idle_ms)];
-    const renewed = await this.database.json(RENEW_RUNS, [holder, ids, LEASE_SECONDS, idle]);
+    const renewed = await this.database.json(RENEW_RUNS, [holder, ids, LEASE_SECONDS, idle, whose]);
     if (!renewed) throw new Error('Leases are answered in one row');
     return renewed;
   }

@@ -46,7 +46,8 @@ export const SEED_SCOPE = statement(
 
 /**
  * Renews the leases of a holder; those of agents without a connection are anybody's to renew. $1 holder, $2 runs, $3 seconds,
- * $4 milliseconds since each was used. Answers those that have ended.
+ * $4 milliseconds since each was used, $5 whose alone; null for a service that holds those of anybody. Answers those that
+ * have ended.
  */
 export const RENEW_RUNS = statement(
   'session.renew_runs',
@@ -56,7 +57,9 @@ export const RENEW_RUNS = statement(
     FROM unnest($2::uuid[], $4::int[]) WITH ORDINALITY AS w(id, idle_ms, place)
   ), renewed AS (
     UPDATE session.run r SET lease_until = now() + $3::int * interval '1 second', last_used_at = greatest(r.last_used_at, w.used_at)
-    FROM asked w WHERE r.id = w.id AND (r.holder = $1::text OR r.binding IS NOT NULL) AND r.ended_at IS NULL RETURNING r.id
+    FROM asked w WHERE r.id = w.id AND (r.holder = $1::text OR r.binding IS NOT NULL) AND r.ended_at IS NULL
+      AND ($5::uuid IS NULL OR EXISTS (SELECT FROM session.session s WHERE s.id = r.session_id AND s.owner_id = $5::uuid))
+    RETURNING r.id
   )
   SELECT json_build_object('ended', coalesce(json_agg(w.id ORDER BY w.place), '[]'))::text AS json
   FROM asked w WHERE NOT EXISTS (SELECT FROM renewed d WHERE d.id = w.id)`,

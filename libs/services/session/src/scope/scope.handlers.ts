@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
 import {
   addToSessionScope,
+  checkScope,
   expandScope,
   getSessionScope,
   initSession,
@@ -10,9 +11,10 @@ import {
   type ReplyOf,
   reviewScope,
 } from '@workspace-graph/contracts';
-import { Database, LAST_ID, runCommand } from '@workspace-graph/database';
+import { Database, DatabaseScopes, LAST_ID, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy, sessionNotFound } from '../shared/caller.js';
+import { agentsSession } from './agents-session.js';
 import { addToScope, expand } from './expand-scope.js';
 import { init } from './init-session.js';
 import { review } from './review-scope.js';
@@ -22,7 +24,21 @@ import { writeLog } from './write-log.js';
 /** What sessions may reach, and what agents write about their own. */
 @Controller()
 export class ScopeHandlers {
-  constructor(private readonly database: Database) {}
+  private readonly scopes: DatabaseScopes;
+
+  constructor(private readonly database: Database) {
+    this.scopes = new DatabaseScopes(database);
+  }
+
+  /** The registry of a device asks it, for what the device carries out itself. */
+  @Handles(checkScope)
+  async check(
+    { reached }: ParsedInputOf<typeof checkScope>,
+    { caller }: OperationContext,
+  ): Promise<ReplyOf<typeof checkScope>> {
+    const session = { ...caller, session_id: agentsSession(caller) };
+    return { home_node_id: await this.scopes.admit(session, reached) };
+  }
 
   @Handles(initSession)
   init(input: ParsedInputOf<typeof initSession>, context: OperationContext): Promise<RawJson> {

@@ -85,7 +85,7 @@ async function startGateway(
         },
       },
     },
-    imports: [WebModule.forRoot({ folder })],
+    imports: [WebModule.forRoot({ folder, workspace: 'central' })],
   });
   opened.push({ [Symbol.asyncDispose]: () => edge.close() });
   return edge;
@@ -409,7 +409,7 @@ describe('a provider', () => {
   });
 
   it('that nobody has configured is none', async () => {
-    const edge = await startEdge({ imports: [WebModule.forRoot({ folder })] });
+    const edge = await startEdge({ imports: [WebModule.forRoot({ folder, workspace: 'central' })] });
     opened.push({ [Symbol.asyncDispose]: () => edge.close() });
     const post = await edge.fetch('/app/sign-in/oidc', {
       method: 'POST',

@@ -3,7 +3,7 @@ import { examineWorkspace, type Finding } from '@workspace-graph/contracts';
 import { Check, CircleX, type LucideIcon, RefreshCw, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
-import { isLocalWorkspace } from '../../api/page-facts';
+import { isOnThisMachine } from '../../api/page-facts';
 import { WithCommands } from '../../parts/commands';
 import { useMoments } from '../../parts/moments';
 import { Problem } from '../../parts/problem';
@@ -16,7 +16,7 @@ const SIGNS: Readonly<Record<Finding['state'], readonly [LucideIcon, string]>> =
 
 /** Whether the workspace is well. */
 export function Diagnosis() {
-  if (isLocalWorkspace) return <Examination />;
+  if (isOnThisMachine) return <Examination />;
   return (
     <p>
       <WithCommands text="diagnosis.central" values={{ ready: '/health/ready', metrics: '/metrics' }} />

@@ -1,7 +1,7 @@
 import { AGENT_CLIENTS, AGENT_CONFIG_PATHS, AGENT_TOKEN_VARIABLE, agentConfig } from '@workspace-graph/contracts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isLocalWorkspace } from '../../api/page-facts';
+import { isOnThisMachine } from '../../api/page-facts';
 import { useMe } from '../../node/node-query';
 import { WithCommands } from '../../parts/commands';
 import { Copy } from '../../parts/copy';
@@ -28,7 +28,7 @@ export function Mcp() {
       <Row label={t('mcp.port')}>
         <span className="mono">{location.port || (isTls ? '443' : '80')}</span>
       </Row>
-      {isLocalWorkspace && me.scope === 'manage' ? (
+      {isOnThisMachine && me.scope === 'manage' ? (
         <WorkspaceToken />
       ) : (
         <Row label={t('mcp.token')}>
@@ -65,7 +65,7 @@ function Clients({ url }: { readonly url: string }) {
         <pre className="mono">{text}</pre>
         <p className="f12">
           <WithCommands
-            text={isLocalWorkspace ? 'mcp.variable_local' : 'mcp.variable_central'}
+            text={isOnThisMachine ? 'mcp.variable_local' : 'mcp.variable_central'}
             values={{ variable: AGENT_TOKEN_VARIABLE, command: 'eval "$(svc agent env)"', mirror: 'svc mirror create' }}
           />
         </p>

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { getSyncHealth, type OutputOf } from '@workspace-graph/contracts';
-import { EyeOff, HardDrive } from 'lucide-react';
+import { getSyncHealth, type OutputOf, readMembership } from '@workspace-graph/contracts';
+import { EyeOff, FolderLock, HardDrive } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
-import { isLocalWorkspace } from '../../api/page-facts';
+import { isLocalWorkspace, isOnThisMachine } from '../../api/page-facts';
 import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
 import { Problem } from '../../parts/problem';
@@ -11,11 +11,12 @@ import { Row } from './row';
 
 type Health = OutputOf<typeof getSyncHealth>;
 const MOST_SHOWN = 5;
+const LOOK_MS = 10_000;
 
 /** Who keeps the files, and what of them cannot be followed. */
 export function Sync() {
   const { t } = useTranslation();
-  if (!isLocalWorkspace)
+  if (!isOnThisMachine)
     return (
       <Row label={t('sync.server')}>
         <span className="mono">{location.origin}</span>
@@ -23,14 +24,42 @@ export function Sync() {
     );
   return (
     <>
-      <div className="banner">
-        <HardDrive className="i" aria-hidden="true" />
-        <div className="b">
-          <strong>{t('sync.local')}</strong>
-          <p>{t('sync.local_help')}</p>
+      {isLocalWorkspace ? (
+        <div className="banner">
+          <HardDrive className="i" aria-hidden="true" />
+          <div className="b">
+            <strong>{t('sync.local')}</strong>
+            <p>{t('sync.local_help')}</p>
+          </div>
         </div>
-      </div>
+      ) : (
+        <Centre />
+      )}
       <Folders />
+    </>
+  );
+}
+
+/** The central workspace that this workstation belongs to, and whether it can be reached now. */
+function Centre() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['membership'],
+    queryFn: ({ signal }) => client.call(readMembership, {}, { signal }),
+    staleTime: 0,
+    refetchInterval: LOOK_MS,
+  });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  const membership = data?.membership;
+  if (!membership) return <span className="sk" />;
+  return (
+    <>
+      <Row label={t('sync.server')}>
+        <span className="mono">{membership.url}</span>
+      </Row>
+      <Row label={t('sync.state')}>
+        <span role="status">{t(`sync.states.${membership.state}`)}</span>
+      </Row>
     </>
   );
 }
@@ -49,6 +78,7 @@ function Folders() {
       <Row label={t('sync.folders')}>{data ? <Counts health={data} /> : <span className="sk" />}</Row>
       <Row label={t('sync.watcher')}>{data ? t(data.watching ? 'sync.on' : 'sync.off') : <span className="sk" />}</Row>
       {data && data.failures.length > 0 && <Failures health={data} />}
+      {data && data.set_aside.length > 0 && <SetAside health={data} />}
     </>
   );
 }
@@ -91,6 +121,32 @@ function Failures({ health: { failures, failures_complete } }: { readonly health
         {shown.length < failures.length && (
           <p>{t('sync.and_more', { count: failures.length - shown.length, command: 'svc status --json' })}</p>
         )}
+      </div>
+    </div>
+  );
+}
+
+/** Folders of nodes that were seen here once, with files that are nowhere else. */
+function SetAside({ health: { set_aside } }: { readonly health: Health }) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  return (
+    <div className="banner wait">
+      <FolderLock className="i" aria-hidden="true" />
+      <div className="b">
+        <strong>{t('sync.set_aside', { count: set_aside.length })}</strong>
+        <p>{t('sync.set_aside_help')}</p>
+        <ul className="stack">
+          {set_aside.map(({ path, files, at }) => (
+            <li key={path}>
+              <bdi className="mono">{path}</bdi>
+              <span className="t2">
+                {' '}
+                {t('sync.files', { count: files })} · {moments.short(at)}
+              </span>
+            </li>
+          ))}
+        </ul>
       </div>
     </div>
   );

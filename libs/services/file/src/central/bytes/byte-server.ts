@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { type ByteRange, ERRORS, RawJson, ServiceError } from '@workspace-graph/contracts';
+import { verifiedBytes } from '@workspace-graph/disk';
 import { newId } from '@workspace-graph/platform';
 import { REMOTE_PARTS, type RemoteParts } from '../../remotes/remote-parts.js';
 import { beingWritten } from '../read.handlers.js';
 import { RemoteObjects } from '../remote-objects.js';
+import { RemotePushes } from '../remote-pushes.js';
 import { RemoteWrites } from '../remote-writes.js';
 import { TicketDesk } from './ticket-desk.js';
 import type { Download, Transfer, Upload } from './transfers.js';
@@ -31,6 +32,7 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(REMOTE_PARTS) private readonly parts: RemoteParts,
     private readonly objects: RemoteObjects,
     private readonly writes: RemoteWrites,
+    private readonly pushes: RemotePushes,
   ) {
     // A long content takes its time in both directions; a gateway that is gone closes the connection.
     this.server.requestTimeout = 0;
@@ -72,7 +74,11 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
         await this.send(transfer, request, response, gone.signal);
       else if (transfer?.kind === 'upload' && request.method === 'PUT')
         await this.receive(transfer, request, response, gone.signal);
-      else throw new ServiceError('UNAUTHENTICATED', 'This needs the ticket of a transfer that has not begun.');
+      else if (transfer?.kind === 'push' && request.method === 'PUT') {
+        const { push, context } = transfer;
+        const pushed = await this.pushes.receive({ push, context, bytes: arriving(request), signal: gone.signal });
+        sendJson(response, 200, JSON.stringify(pushed));
+      } else throw new ServiceError('UNAUTHENTICATED', 'This needs the ticket of a transfer that has not begun.');
     } catch (error) {
       refuse(request, response, error);
     }
@@ -88,7 +94,7 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
     const part = range && { range: { offset: range.start, length: range.end - range.start + 1 } };
     await this.objects.look({ remote: name, path: object }, path, async ({ remote }) => {
       await using content = await remote.read(object, { expected: revision, signal, ...part });
-      const bytes = range ? content.bytes : verified(content.bytes, path, expected.sha256);
+      const bytes = range ? content.bytes : verifiedBytes(content.bytes, expected.sha256, () => beingWritten(path));
       response.writeHead(range ? 206 : 200, {
         'content-type': 'application/octet-stream',
         'content-length': part?.range.length ?? expected.sizeBytes,
@@ -107,19 +113,6 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
     const file = await (ifMatch === null ? this.writes.create(target) : this.writes.replace({ ...target, ifMatch }));
     sendJson(response, 200, file instanceof RawJson ? file.text : JSON.stringify(file));
   }
-}
-
-/** The last part of a content is held back until all of it is known to be the one that was told. */
-async function* verified(bytes: AsyncIterable<Uint8Array>, path: string, sha256: string): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256');
-  let held: Uint8Array | null = null;
-  for await (const chunk of bytes) {
-    if (held) yield held;
-    hash.update(chunk);
-    held = chunk;
-  }
-  if (hash.digest('hex') !== sha256) throw beingWritten(path);
-  if (held) yield held;
 }
 
 /** Not destroyed by who gives up reading: the refusal is told on the same connection. */

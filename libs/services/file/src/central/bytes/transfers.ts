@@ -1,3 +1,4 @@
+import type { Push } from '@workspace-graph/contracts';
 import type { CommandContext } from '@workspace-graph/database';
 
 /** A content that is to be sent, exactly this one. */
@@ -23,4 +24,11 @@ export interface Upload {
   readonly context: CommandContext;
 }
 
-export type Transfer = Download | Upload;
+/** A content that a device brings, on behalf of its person. */
+export interface PushTransfer {
+  readonly kind: 'push';
+  readonly push: Push;
+  readonly context: CommandContext;
+}
+
+export type Transfer = Download | Upload | PushTransfer;

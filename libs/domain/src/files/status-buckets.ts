@@ -2,11 +2,14 @@ import {
   type FileClass,
   type fileStatus,
   type OutputOf,
+  type ParsedInputOf,
   STATUS_BUCKETS,
   type StatusBucket,
   type StatusEntry,
+  validationFailed,
 } from '@workspace-graph/contracts';
-import { bucketOf, type FileVerdict } from '@workspace-graph/domain';
+import { bucketOf, type FileVerdict } from './classify.js';
+import { parseSubpath } from './file-path.js';
 
 /** Which entries of the buckets are answered. */
 export interface StatusFilter {
@@ -38,11 +41,12 @@ export class StatusBuckets {
     this.wanted = new Set(filter.classes === null ? STATUS_BUCKETS : filter.classes.map(bucketOf));
   }
 
-  add(verdict: FileVerdict, path: string, entry: EntryMaker): void {
+  /** Without an entry it is counted and not told. */
+  add(verdict: FileVerdict, path: string, entry: EntryMaker | null): void {
     const name = bucketOf(verdict);
     const bucket = this.bucket(name);
     bucket.size += 1;
-    if (!(this.wanted.has(name) && this.isBelowPrefix(path))) return;
+    if (!entry || !this.wanted.has(name) || !this.isBelowPrefix(path)) return;
     const { offset, limit } = this.filter;
     if (bucket.fitting >= offset && bucket.told.length < limit) bucket.told.push(entry);
     bucket.fitting += 1;
@@ -74,4 +78,17 @@ async function perBucket<T>(value: (name: StatusBucket) => T | Promise<T>): Prom
   const entries: [StatusBucket, T][] = [];
   for (const name of STATUS_BUCKETS) entries.push([name, await value(name)]);
   return Object.fromEntries(entries) as Record<StatusBucket, T>;
+}
+
+/** What a call asks for. @throws ServiceError VALIDATION_FAILED */
+export function statusFilter({ classes, path_prefix, limit, offset }: ParsedInputOf<typeof fileStatus>): StatusFilter {
+  const pathPrefix = path_prefix === undefined ? null : prefixOf(path_prefix);
+  return { classes: classes ?? null, pathPrefix, limit, offset };
+}
+
+/** A slash at the end says no more than the folder itself. */
+function prefixOf(text: string): string {
+  const parsed = parseSubpath(text.replace(/\/$/, ''));
+  if ('problem' in parsed) throw validationFailed([{ path: 'path_prefix', message: parsed.problem }]);
+  return parsed.value;
 }

@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
+import { takeOwnership } from '@workspace-graph/database/embedded';
+import { loadConfig } from '@workspace-graph/platform/config';
+import type { Command } from 'commander';
+import { centreUrl, joinCentre, revokeAtCentre } from '../../joined/join-centre.js';
+import { leaveFolder } from '../../joined/leave-folder.js';
+import { type Membership, readDeviceToken, readMembership, storeMembership } from '../../joined/membership.js';
+import { ensureFolders } from '../../workspace/workspace-folders.js';
+import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
+import { findWorkspace } from '../../workspace/workspace-state.js';
+import { CliError } from '../cli-error.js';
+import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
+import { requireLocal } from '../local-only.js';
+import type { Output } from '../output.js';
+import { runs } from '../run-command.js';
+import { alreadyRunning } from '../unusable-workspace.js';
+
+interface JoinOptions {
+  readonly code?: string;
+  readonly name?: string;
+  readonly root?: string;
+  readonly insecure?: boolean;
+}
+interface LeaveOptions extends ConfirmOptions {
+  readonly root?: string;
+  readonly offline?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  svc join https://graph.example.org            asks for the code that \`svc device invite\` has printed
+  svc join graph.example.org --root ~/Acme      in a folder of its own`;
+
+/** `svc join`, `svc leave` */
+export function membershipCommands(program: Command): void {
+  runs<JoinOptions>(
+    program
+      .command('join')
+      .description('make this workstation a device of a central workspace, with a code of `svc device invite`')
+      .argument('<url>', 'where the central workspace answers')
+      .option('--code <code>', 'the code; without it, it is asked for, or read from standard input')
+      .option('--name <name>', 'what the device is called; default: the name of this machine')
+      .option('--root <folder>', 'folder of the workspace')
+      .option('--insecure', 'allow an address without encryption')
+      .addHelpText('after', EXAMPLES),
+    async ({ out, args: [url = ''], options }) => joinWorkspace(out, url, options),
+  );
+  runs<LeaveOptions>(
+    program
+      .command('leave')
+      .description(
+        'make this workstation no device of its central workspace any more; files in the folders of nodes stay',
+      )
+      .option(...YES)
+      .option('--root <folder>', 'folder of the workspace')
+      .option('--offline', 'forget it here although the central workspace cannot be reached'),
+    async ({ out, options }) => leaveWorkspace(out, options),
+  );
+}
+
+async function joinWorkspace(out: Output, address: string, options: JoinOptions): Promise<void> {
+  requireLocal('join');
+  const paths = pathsOf(options.root);
+  const url = centreUrl(address, { insecure: options.insecure ?? false });
+  await requireFree(paths);
+  const code = (options.code ?? (await readCode())).trim();
+  await ensureFolders(paths);
+  const lock = takeOwnership(paths.own);
+  try {
+    const joined = await joinCentre(url, { code, name: options.name ?? (hostname() || 'workstation') });
+    const { device, token, expires_at } = joined;
+    const membership: Membership = {
+      format: 1,
+      url,
+      device: { id: device.id, name: device.name },
+      user: device.user,
+      scope: device.scope ?? 'read',
+      me: null,
+      joined_at: device.joined_at,
+      token_expires_at: expires_at,
+    };
+    await storeMembership(paths, membership, token);
+    const start = options.root === undefined ? 'svc start' : `svc start --root ${paths.root}`;
+    out.result({ ...membership, root: paths.root }, [
+      `This workstation is a device of ${url} now: ${device.name}, of ${device.user.name}.`,
+      `Its folder is ${paths.root}. Start it with \`${start}\`.`,
+    ]);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Before anything is asked of the centre: a code works once. */
+async function requireFree(paths: WorkspacePaths): Promise<void> {
+  const found = await findWorkspace(paths);
+  if (found) throw alreadyRunning(found, paths);
+  const membership = await readMembership(paths);
+  if (membership)
+    throw new CliError('ALREADY_JOINED', `${paths.root} belongs to ${membership.url} already.`, {
+      hint: 'Start it with `svc start`; leave that workspace with `svc leave`; or join in another folder with --root.',
+    });
+  if (existsSync(paths.database) || existsSync(paths.token))
+    throw new CliError('NOT_EMPTY', `${paths.root} holds a local workspace, which stays as it is.`, {
+      hint: 'Join in another folder with --root (also SVC_WORKSPACE_ROOT). `svc export` and `svc import` bring the graph along.',
+    });
+}
+
+async function readCode(): Promise<string> {
+  if (!process.stdin.isTTY) return text(process.stdin);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question('Code of `svc device invite`: ');
+  } finally {
+    terminal.close();
+  }
+}
+
+async function leaveWorkspace(out: Output, options: LeaveOptions): Promise<void> {
+  requireLocal('leave');
+  const paths = pathsOf(options.root);
+  const found = await findWorkspace(paths);
+  if (found)
+    throw new CliError('ALREADY_RUNNING', 'The workspace is running.', { hint: 'Stop it first with `svc stop`.' });
+  const membership = await readMembership(paths).catch((error: unknown) => {
+    if (options.offline && error instanceof CliError && error.code === 'MEMBERSHIP_DAMAGED') return 'damaged' as const;
+    throw error;
+  });
+  if (membership === null)
+    throw new CliError('NOT_JOINED', `${paths.root} belongs to no central workspace.`, {
+      hint: 'Name its folder with --root or SVC_WORKSPACE_ROOT.',
+    });
+  const { url, device } =
+    membership === 'damaged'
+      ? { url: 'its central workspace', device: { id: 'DEVICE', name: 'workstation' } }
+      : membership;
+  const leaving = { url, device, root: paths.root };
+  await confirmed(
+    out,
+    {
+      preview: async () => ({ ...leaving, left: false, put_aside: null as string | null }),
+      apply: async () => {
+        const lock = takeOwnership(paths.own);
+        try {
+          if (membership !== 'damaged' && !options.offline) await revoke(membership, paths);
+          return { ...leaving, left: true, put_aside: await leaveFolder(paths) };
+        } finally {
+          lock.release();
+        }
+      },
+      describe: ({ left, put_aside }) =>
+        left
+          ? [
+              `${paths.root} belongs to ${url} no more. The files in the folders of nodes are where they were.`,
+              `What the device knew of them, and its trash, lies in ${put_aside}.`,
+              ...(options.offline ? [`Revoke it there too: \`svc device revoke ${device.id}\`.`] : []),
+            ]
+          : [
+              `The device ${device.name} leaves ${url}: its token ends, and its folders are not tracked any more.`,
+              'The files in the folders of nodes stay; changes that the central workspace has not heard of stay here alone.',
+            ],
+    },
+    options,
+  );
+}
+
+async function revoke({ url, device }: Membership, paths: WorkspacePaths): Promise<void> {
+  try {
+    await revokeAtCentre(url, device.id, await readDeviceToken(paths));
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(error.code, error.message, {
+      ...error.options,
+      hint: 'Nothing was changed. With --offline the device is forgotten here alone; revoke it there later.',
+    });
+  }
+}
+
+function pathsOf(root: string | undefined): WorkspacePaths {
+  if (root !== undefined) process.env['SVC_WORKSPACE_ROOT'] = root;
+  return workspacePaths(loadConfig('cli', process.env).config.SVC_WORKSPACE_ROOT);
+}

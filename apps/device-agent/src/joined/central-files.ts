@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@workspace-graph/bus';
+import { adoptFiles, deleteFile, type OutputOf, RawJson } from '@workspace-graph/contracts';
+import type { CentralFiles } from '@workspace-graph/device';
+import type { CentralContent } from '@workspace-graph/surfaces';
+
+/** The contents of files at the centre: bytes over the routes of its gateways, everything else over the link. */
+export function centralFiles(content: CentralContent, link: Pick<Bus, 'call'>): CentralFiles {
+  return {
+    open: (...asked) => content.open(...asked),
+    push: (...given) => content.push(...given),
+    remove: async (file_id, expectedVersion, envelope) => {
+      const condition = expectedVersion === undefined ? {} : { expected_version: expectedVersion };
+      const input = { file_id, confirmed: true, ...condition };
+      await link.call(deleteFile, input, { ...envelope, callId: randomUUID() });
+    },
+    adopt: async (input, envelope) => {
+      const reply = await link.call(adoptFiles, input, { ...envelope, callId: randomUUID() });
+      return reply instanceof RawJson ? (reply.parse() as OutputOf<typeof adoptFiles>) : reply;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from '@workspace-graph/platform/disk';
+import type { WorkspacePaths } from '../workspace/workspace-paths.js';
+import { forgetMembership } from './membership.js';
+
+/** What belongs to the folder and not to its membership. */
+const STAYS = new Set(['owner.lock', 'owner.pid', 'backups', 'left', 'joined.json', 'device-token']);
+
+/**
+ * Puts aside what this folder knew as a device of a central workspace, trash included, and forgets the membership last: whoever is
+ * cut off in between leaves again. Answers where it lies now.
+ */
+export async function leaveFolder(paths: WorkspacePaths): Promise<string> {
+  const aside = join(paths.own, 'left', new Date().toISOString().replace(/[:.]/g, '-'));
+  await mkdir(aside, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(paths.own))
+    if (!STAYS.has(name)) await rename(join(paths.own, name), join(aside, name));
+  await syncFolder(aside);
+  await syncFolder(paths.own);
+  // They work nowhere any more.
+  for (const name of ['token', 'credentials.json']) await rm(join(aside, name), { force: true });
+  await forgetMembership(paths);
+  return aside;
+}

@@ -1,0 +1,34 @@
+import type { FileRecord } from '@workspace-graph/contracts';
+import type { DeviceParts } from '../device-parts.js';
+import type { Asker } from '../records/file-service.js';
+import { stateOf } from './file-states.js';
+
+/** How a record is removed. */
+export interface Removal {
+  /** On whose behalf: the caller of an operation, or null for the device itself. */
+  readonly asker: Asker;
+  /** Name of the operation for the audit trail. */
+  readonly action: string;
+  /** Whether the file was deleted. Else only its record is dropped, and what lies on its remote stays. */
+  readonly isDeleted: boolean;
+  readonly expectedVersion?: number | undefined;
+}
+
+/**
+ * Removes the record of a file, and with a deleted one its object on the remote.
+ * @throws ServiceError of the file service; CONFLICT for an object that somebody changed: nothing was removed
+ */
+export async function removeRecord(
+  parts: DeviceParts,
+  record: FileRecord,
+  { asker, action, isDeleted, expectedVersion }: Removal,
+): Promise<void> {
+  const { node_id: nodeId, id } = record;
+  if (isDeleted && parts.centre && record.remote_name !== null) {
+    await parts.centre.remove(id, expectedVersion, await parts.service.envelopeFor(asker));
+    return parts.files.follow({ nodeId, changed: [], removed: [id] });
+  }
+  const expected = expectedVersion === undefined ? {} : { expectedVersion };
+  const delta = { kind: 'remove' as const, file: stateOf(parts.store, record), tombstone: isDeleted, ...expected };
+  await parts.files.apply(nodeId, [delta], { action, asker, strict: true });
+}

@@ -1,0 +1,30 @@
+import type {
+  adoptFiles,
+  Envelope,
+  FileContent,
+  InputOf,
+  OutputOf,
+  Push,
+  PushedFile,
+} from '@workspace-graph/contracts';
+
+/** The contents of files at the centre. */
+export interface CentralFiles extends Pick<FileContent, 'open'> {
+  /**
+   * Sends a content to the place of its file on the remote, in the name of the device.
+   * @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, NO_REMOTE, NATIVE_FORMAT, REMOTE_REFUSED, REMOTE_UNAVAILABLE; CONFLICT
+   * when another content lies there than the one that it builds on, with `details.current`
+   */
+  push(push: Push, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<PushedFile>;
+  /**
+   * Removes the record of a file together with its object on the remote, or has the centre finish that by itself.
+   * @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, REMOTE_REFUSED, REMOTE_UNAVAILABLE; CONFLICT for an object that somebody
+   * changed: nothing was removed
+   */
+  remove(fileId: string, expectedVersion: number | undefined, envelope: Envelope): Promise<void>;
+  /** Has files tracked that lie on the remote of a node. @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_REMOTE, REMOTE_REFUSED, REMOTE_UNAVAILABLE */
+  adopt(input: InputOf<typeof adoptFiles>, envelope: Envelope): Promise<OutputOf<typeof adoptFiles>>;
+}
+
+/** Injection token of CentralFiles. */
+export const CENTRAL_FILES = Symbol('workspace-graph:central-files');

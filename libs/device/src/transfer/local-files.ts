@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Envelope, type FileRecord } from '@workspace-graph/contracts';
+import { fileNotFound, locate, type MirrorPath, openForReading } from '@workspace-graph/disk';
+import { bytesOf } from '../content/held-content.js';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { FileMover } from '../files/file-mover.js';
+import { NodeFolders, sameFolder } from '../files/node-folders.js';
+import { ContentHashes } from '../reading/content-hashes.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
+
+/** What lies here of a file, and what the device knows of it. */
+export interface LocalFile {
+  readonly at: MirrorPath;
+  readonly state: FileState | null;
+  /** Hash of what lies there; null where nothing does. */
+  readonly sha256: string | null;
+}
+
+/** A content that is held open. */
+export interface LocalContent extends AsyncDisposable {
+  readonly state: FileState;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly modifiedAt: Date;
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
+/** Files of nodes as they lie in their folders here. */
+@Injectable()
+export class LocalFiles {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(NodeFolders) private readonly folders: NodeFolders,
+    @Inject(ContentHashes) private readonly hashes: ContentHashes,
+    @Inject(FileMover) private readonly mover: FileMover,
+  ) {}
+
+  /** A file that the caller may change, with the folder of its node. @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, NO_MIRROR */
+  async changeable(
+    fileId: string,
+    envelope: Envelope,
+  ): Promise<{ readonly file: FileRecord; readonly row: MirrorRow }> {
+    const { file } = await this.folders.file(fileId, envelope);
+    return { file, row: await this.folders.ready(file.node_id) };
+  }
+
+  /** What lies here of a file of a node. @throws the reason of `signal` */
+  async look(row: MirrorRow, { id, path }: Pick<FileRecord, 'id' | 'path'>, signal: AbortSignal): Promise<LocalFile> {
+    const state = this.parts.store.file(id);
+    const at = await locate(row.path, path);
+    if (!at.exists) return { at, state, sha256: null };
+    await using handle = await openForReading(at);
+    const { sha256 } = await this.hashes.of({ nodeId: row.nodeId, path, handle }, signal);
+    return { at, state, sha256 };
+  }
+
+  /** Whether a file of a node has the very content of one that lies elsewhere on this machine. */
+  async isCopyOf(
+    row: MirrorRow,
+    file: Pick<FileRecord, 'id' | 'path'>,
+    { source, signal }: { readonly source: string; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const { sha256 } = await this.look(row, file, signal);
+    return sha256 !== null && sha256 === (await this.hashes.ofPath(source, signal));
+  }
+
+  /**
+   * Lets a file that was moved elsewhere lie here where its record tells, unless it was edited or something is in its way.
+   * @throws ServiceError of the file service
+   */
+  async bringAlong(
+    file: FileRecord,
+    row: MirrorRow,
+    { envelope, signal }: { readonly envelope: Envelope; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const state = this.parts.store.file(file.id);
+    const fromRow = state && this.parts.store.mirror(state.nodeId);
+    if (!fromRow || state.isDeleted || (state.path === file.path && state.nodeId === file.node_id)) return;
+    const { sha256 } = await this.look(fromRow, { id: file.id, path: state.path }, signal);
+    if (sha256 === null || sha256 !== state.sha256 || (await locate(row.path, file.path)).exists) return;
+    await this.parts.locks.run([fromRow.nodeId, row.nodeId], async () => {
+      sameFolder(this.parts, row);
+      sameFolder(this.parts, fromRow);
+      const { path } = file;
+      const plan = { file: state, path, fromRoot: fromRow.path, toRoot: row.path, toNodeId: row.nodeId };
+      const [outcome] = await this.mover.move([plan], { asker: envelope, action: 'pull_file' });
+      if (outcome && outcome.kind !== 'moved') throw outcome.error;
+    });
+  }
+
+  /** Opens what lies here of a file. @throws ServiceError FILE_NOT_FOUND; SERVICE_UNAVAILABLE for one that is being written */
+  async open(row: MirrorRow, fileId: string, signal: AbortSignal): Promise<LocalContent> {
+    const state = this.parts.store.file(fileId);
+    if (state?.nodeId !== row.nodeId) throw fileNotFound({ file_id: fileId });
+    const { path } = state;
+    const handle = await openForReading(await locate(row.path, path));
+    try {
+      const hashed = await this.hashes.of({ nodeId: row.nodeId, path, handle }, signal);
+      const held = { path, handle, hashed, onWrongHash: () => this.hashes.distrust(hashed) };
+      return {
+        state,
+        sha256: hashed.sha256,
+        sizeBytes: Number(hashed.found.size),
+        modifiedAt: hashed.found.mtime,
+        bytes: () => bytesOf(held),
+        [Symbol.asyncDispose]: () => handle.close(),
+      };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { createReadStream } from 'node:fs';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Envelope,
+  type FileRecord,
+  type OpenContent,
+  type PushedFile,
+  ServiceError,
+} from '@workspace-graph/contracts';
+import { type MirrorPath, readContent, verifiedBytes } from '@workspace-graph/disk';
+import { pathKey } from '@workspace-graph/domain';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { FileChanges, type WriteOptions, type WriteTarget } from '../files/file-changes.js';
+import { NodeLocks } from '../locks/node-locks.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
+import { LocalFiles } from './local-files.js';
+
+/** On whose behalf bytes move, and until when. */
+export interface Transferring {
+  readonly envelope: Envelope;
+  readonly signal: AbortSignal;
+}
+
+/** Brings the contents of files to their remotes and from there, each file one transfer at a time. */
+@Injectable()
+export class Transfers {
+  private readonly turns = new NodeLocks();
+
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(CENTRAL_FILES) private readonly centre: CentralFiles,
+    @Inject(LocalFiles) private readonly files: LocalFiles,
+    @Inject(FileChanges) private readonly changes: FileChanges,
+  ) {}
+
+  /**
+   * Sends what lies here of a file. Its name on the remote is refused to it when another content lies there than the one
+   * that this device had last.
+   * @throws ServiceError of the centre; NO_MIRROR, FILE_NOT_FOUND, SERVICE_UNAVAILABLE for a file that is being written
+   */
+  push(fileId: string, { envelope, signal }: Transferring): Promise<PushedFile> {
+    return this.turns.run([fileId], async () => {
+      const { row } = await this.files.changeable(fileId, envelope);
+      await using content = await this.files.open(row, fileId, signal);
+      const push = {
+        file_id: fileId,
+        sha256: content.sha256,
+        size_bytes: content.sizeBytes,
+        modified_at: content.modifiedAt.toISOString(),
+        builds_on: content.state.lastSyncedHash,
+      };
+      const pushed = await this.centre.push(push, content.bytes(), signal);
+      await this.noteSynced(fileId, content.sha256);
+      return pushed;
+    });
+  }
+
+  /**
+   * Lets the folder have what the remote has of a file. Answers its hash, and whether anything was changed.
+   * @throws ServiceError of the centre; NO_MIRROR, NO_REMOTE for a file that was never uploaded, NATIVE_FORMAT; CONFLICT for a
+   * change here that was not uploaded, unless it is forced
+   */
+  pull(
+    fileId: string,
+    { force }: { readonly force: boolean },
+    transferring: Transferring,
+  ): Promise<{ readonly sha256: string; readonly changed: boolean }> {
+    return this.turns.run([fileId], async () => {
+      const { file, row } = await this.files.changeable(fileId, transferring.envelope);
+      if (file.is_native_format)
+        throw new ServiceError('NATIVE_FORMAT', `${file.path} is a document of a cloud service and has no bytes.`);
+      if (file.remote_name === null)
+        throw new ServiceError('NO_REMOTE', `The file ${file.path} was never uploaded.`, { file_id: fileId });
+      await this.files.bringAlong(file, row, transferring);
+      const target = { nodeId: file.node_id, path: file.path };
+      const { envelope, signal } = transferring;
+      const content = await this.centre.open(target, { raw: true, signal }, envelope);
+      try {
+        const changed = await this.take(file, { row, content, force }, transferring);
+        return { sha256: content.sha256, changed };
+      } finally {
+        await content.close();
+      }
+    });
+  }
+
+  /** Makes a file of what lies elsewhere on this machine. Answers its id. @throws ServiceError as `FileChanges.createFrom` */
+  async copyIn(target: WriteTarget, source: string, options: WriteOptions): Promise<string> {
+    return (await this.changes.createFrom(target, createReadStream(source), options)).id;
+  }
+
+  private async take(
+    file: FileRecord,
+    { row, content, force }: { readonly row: MirrorRow; readonly content: OpenContent; readonly force: boolean },
+    { envelope, signal }: Transferring,
+  ): Promise<boolean> {
+    const { at, state, sha256 } = await this.files.look(row, file, signal);
+    if (sha256 === content.sha256) {
+      await this.noteHere(file, row, at);
+      return false;
+    }
+    const isOurs = sha256 !== null && sha256 === state?.lastSyncedHash;
+    if (sha256 !== null && !isOurs && !force) throw unpushed(file, sha256);
+    const target = { nodeId: file.node_id, path: file.path };
+    const options = { envelope, action: 'pull_file', signal, pulled: file, maxBytes: Number.MAX_SAFE_INTEGER };
+    const bytes = verifiedBytes(content.bytes(), content.sha256, () => changedMeanwhile(file.path));
+    if (sha256 === null) await this.changes.createFrom(target, bytes, options);
+    else await this.changes.replaceFrom(target, bytes, { ...options, ifMatch: sha256 });
+    return true;
+  }
+
+  /** What lies there is what the remote has, without anything having moved. */
+  private async noteHere(file: FileRecord, row: MirrorRow, at: MirrorPath): Promise<void> {
+    await this.parts.locks.run([row.nodeId], async () => {
+      const seen = await readContent(at);
+      const replaces = this.parts.store.fileAt(row.nodeId, pathKey(file.path));
+      const options = { action: 'pull_file', asker: null, strict: true };
+      await this.parts.files.apply(row.nodeId, [{ kind: 'pulled', record: file, replaces, seen }], options);
+    });
+  }
+
+  /** Whatever has become of it here since, this is what the remote has. */
+  private async noteSynced(fileId: string, sha256: string): Promise<void> {
+    const state = this.parts.store.file(fileId);
+    if (!state) return;
+    await this.parts.locks.run([state.nodeId], async () => {
+      const now = this.parts.store.file(fileId);
+      if (now) this.parts.store.changeFiles({ put: [{ ...now, lastSyncedHash: sha256, wasPushed: true }] });
+    });
+  }
+}
+
+function changedMeanwhile(path: string): ServiceError {
+  const message = `The content of ${path} changed while it was fetched: try again.`;
+  return new ServiceError('SERVICE_UNAVAILABLE', message, { path });
+}
+
+function unpushed({ path, version }: FileRecord, sha256: string): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    `The file ${path} was changed here and not uploaded since. Upload it, or pull with force, which puts it into the trash.`,
+    { current: { sha256, version } },
+  );
+}

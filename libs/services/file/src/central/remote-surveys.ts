@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Caller,
+  type FileRecord,
+  LIMITS,
+  type OutputOf,
+  type RemoteFind,
+  SECTIONS,
+  ServiceError,
+  type surveyRemote,
+} from '@workspace-graph/contracts';
+import { Database } from '@workspace-graph/database';
+import { parseFilePath } from '@workspace-graph/domain';
+import { type RemoteDocument, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
+import { onRemote } from '../remotes/refusals.js';
+import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
+import { KNOWN_OBJECTS, NODE_OBJECTS } from './remote-file.statements.js';
+import { RemoteFiles, storedHashOf } from './remote-files.js';
+
+/** A record, as far as its object goes. */
+export interface RecordedObject
+  extends Pick<
+    FileRecord,
+    'id' | 'path' | 'size_bytes' | 'sha256' | 'remote_name' | 'current_remote_hash' | 'is_native_format'
+  > {
+  readonly remote_path: string | null;
+  readonly remote_revision: string | null;
+}
+
+/** What the remotes of a node list in its folder, beside its records. */
+export interface Survey extends OutputOf<typeof surveyRemote> {
+  readonly records: readonly RecordedObject[];
+}
+
+type Listed = RemoteFile | RemoteDocument;
+type Comparison = Pick<Survey, 'untracked' | 'missing' | 'changed'> & { readonly isWhole: boolean };
+
+/** Compares the records of nodes with what their remotes list: in one listing, and without reading a content. */
+@Injectable()
+export class RemoteSurveys {
+  constructor(
+    private readonly database: Database,
+    private readonly files: RemoteFiles,
+    private readonly pool: RemotePool,
+  ) {}
+
+  /** A remote that cannot be asked is told, and the others are compared. @throws ServiceError NODE_NOT_FOUND */
+  async of(nodeId: string, caller: Caller, signal: AbortSignal): Promise<Survey> {
+    const node = await this.files.node(nodeId, caller);
+    const found = await this.database.rows<RecordedObject & Record<string, unknown>>(NODE_OBJECTS, [
+      nodeId,
+      LIMITS.surveyMax + 1,
+    ]);
+    const records = found.slice(0, LIMITS.surveyMax);
+    const routed = await this.files.remoteOf(node).catch(ignoreNoRemote);
+    const names = new Set([routed, ...records.map(({ remote_name }) => remote_name)].filter((name) => name !== null));
+    const untracked: RemoteFind[] = [];
+    const missing: string[] = [];
+    const changed: Survey['changed'] = [];
+    const failed: Survey['failed'] = [];
+    let complete = found.length <= LIMITS.surveyMax;
+    for (const remote_name of names) {
+      try {
+        const own = records.filter((record) => record.remote_name === remote_name);
+        const told = await onRemote(remote_name, () =>
+          this.pool.use(remote_name, (held) => this.compare(held, { folder: node.folder, records: own }, signal)),
+        );
+        untracked.push(...told.untracked);
+        missing.push(...told.missing);
+        changed.push(...told.changed);
+        complete &&= told.isWhole;
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        failed.push({ remote_name, message: error.message });
+      }
+    }
+    return { records, untracked: untracked.slice(0, LIMITS.surveyMax), missing, changed, failed, complete };
+  }
+
+  private async compare(
+    held: HeldRemote,
+    { folder, records }: { readonly folder: string; readonly records: readonly RecordedObject[] },
+    signal: AbortSignal,
+  ): Promise<Comparison> {
+    const listed = new Map<string, Listed>();
+    for (const section of SECTIONS) {
+      await listInto(listed, held, `${folder}/${section}`, signal);
+      // What was not listed to its end proves nothing of what it lacks.
+      if (listed.size > LIMITS.surveyMax) return { untracked: [], missing: [], changed: [], isWhole: false };
+    }
+    const within = records.filter(({ remote_path: path }) => path?.startsWith(`${folder}/`));
+    const missing = within.filter(({ remote_path: path }) => !listed.has(path ?? '')).map(({ id }) => id);
+    // An emptied or swapped root has nothing of what it should have: that is no absence.
+    if (missing.length > 0) await held.confirmRoot();
+    const changed = within.flatMap((record) => changeOf(record, listed.get(record.remote_path ?? '')));
+    const own = new Set(within.map(({ remote_path: path }) => path));
+    const foreign = [...listed.values()].filter(({ path }) => !own.has(path));
+    const known = await this.knownOf(
+      held.name,
+      foreign.map(({ path }) => path),
+    );
+    const untracked = foreign.flatMap((entry) => (known.has(entry.path) ? [] : findOf(entry, folder)));
+    return { untracked, missing, changed, isWhole: true };
+  }
+
+  /** Those paths of a remote at which files lie that have a record, of whichever node: they may be on their way. */
+  async knownOf(remote: string, paths: readonly string[]): Promise<Set<string>> {
+    if (paths.length === 0) return new Set();
+    const rows = await this.database.rows<{ path: string }>(KNOWN_OBJECTS, [remote, paths]);
+    return new Set(rows.map(({ path }) => path));
+  }
+}
+
+async function listInto(
+  listed: Map<string, Listed>,
+  { remote }: HeldRemote,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const page of remote.list(folder, { recursive: true, signal })) {
+      for (const entry of page) if (entry.kind === 'file' || entry.kind === 'document') listed.set(entry.path, entry);
+      if (listed.size > LIMITS.surveyMax) return;
+    }
+  } catch (error) {
+    if (!(error instanceof RemoteFailure) || error.reason !== 'not_found') throw error;
+  }
+}
+
+function changeOf(record: RecordedObject, entry: Listed | undefined): Survey['changed'] {
+  if (!entry || entry.kind === 'document' || entry.revision === record.remote_revision) return [];
+  const sha256 = entry.hashes.sha256 ?? null;
+  return sha256 !== null && sha256 === storedHashOf({ file: record }) ? [] : [{ file_id: record.id, sha256 }];
+}
+
+/** Names that nobody could give a file of a node, and hidden ones, are nobody's files. */
+function findOf(entry: Listed, folder: string): RemoteFind[] {
+  const parsed = parseFilePath(entry.path.slice(folder.length + 1));
+  if ('problem' in parsed || parsed.value.path.split('/').some((name) => name.startsWith('.'))) return [];
+  const size_bytes = entry.kind === 'file' ? entry.sizeBytes : null;
+  return [{ path: parsed.value.path, size_bytes, modified_at: new Date(entry.modifiedAt).toISOString() }];
+}
+
+function ignoreNoRemote(error: unknown): null {
+  if (error instanceof ServiceError && error.code === 'NO_REMOTE') return null;
+  throw error;
+}

@@ -1,0 +1,132 @@
+import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as plain } from 'node:http';
+import { request as secure } from 'node:https';
+import { json } from 'node:stream/consumers';
+import { type ByteRange, ERRORS, type ErrorBody, ServiceError } from '@workspace-graph/contracts';
+
+/** Between two parts of a content, after which the other side is taken for gone. */
+const SILENCE_MS = 600_000;
+
+/** Where the bytes of one content are fetched from, or sent to. */
+export interface Way {
+  readonly url: string | URL;
+  /** Sent as a bearer token. */
+  readonly credential: string;
+}
+
+interface Asked {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly headers?: OutgoingHttpHeaders;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer whose body has not been read yet. @throws ServiceError what is answered; SERVICE_UNAVAILABLE when nobody is there */
+export async function fetchContent(
+  way: Way,
+  { range, signal }: { readonly range?: ByteRange | undefined; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+  const { sent, answered } = begin(way, { method: 'GET', headers, signal });
+  sent.end();
+  try {
+    return await accepted(await answered);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : reasonOf(error);
+  }
+}
+
+/** The bytes of an answer. @throws ServiceError SERVICE_UNAVAILABLE when they break off */
+export async function* bytesOf(answer: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* answer as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : reasonOf(error);
+  }
+}
+
+/** @throws ServiceError what is answered; SERVICE_UNAVAILABLE when the other side is gone */
+export async function* download(
+  way: Way,
+  { range, signal }: { readonly range: ByteRange | undefined; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  yield* bytesOf(await fetchContent(way, { range, signal }), signal);
+}
+
+/** Asks without a body. @returns what is answered @throws ServiceError as `upload` */
+export async function askFor(way: Way, signal: AbortSignal): Promise<unknown> {
+  const { sent, answered } = begin(way, { method: 'POST', signal });
+  sent.end();
+  try {
+    return await json(await accepted(await answered));
+  } catch (error) {
+    throw reasonOf(error);
+  }
+}
+
+/** Sends a content. What it throws ends the transfer, and nothing is stored. @returns what is answered */
+export async function upload(
+  way: Way,
+  bytes: AsyncIterable<Uint8Array>,
+  options: Pick<Asked, 'headers' | 'signal'> = {},
+): Promise<unknown> {
+  const { sent, answered } = begin(way, { ...options, method: 'PUT' });
+  // A refusal may come before all bytes are sent: nobody waits for them then.
+  let isAnswered = false;
+  let goOn = (): void => undefined;
+  void answered
+    .catch(() => undefined)
+    .then(() => {
+      isAnswered = true;
+      goOn();
+    });
+  try {
+    for await (const chunk of bytes) {
+      if (isAnswered) break;
+      if (sent.write(chunk)) continue;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+        sent.once('drain', resolve);
+      });
+      sent.off('drain', goOn);
+    }
+    if (!isAnswered) sent.end();
+    return await json(await accepted(await answered));
+  } catch (error) {
+    throw reasonOf(error);
+  } finally {
+    sent.destroy();
+  }
+}
+
+function begin(
+  { url, credential }: Way,
+  { headers = {}, ...options }: Asked,
+): { readonly sent: ClientRequest; readonly answered: Promise<IncomingMessage> } {
+  const request = new URL(url).protocol === 'https:' ? secure : plain;
+  const sent = request(url, { ...options, headers: { ...headers, authorization: `Bearer ${credential}` } });
+  const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  answered.catch(() => undefined);
+  sent.once('response', (response) => {
+    // One that nobody reads to its end breaks off unheard; whoever reads it is told by its iterator.
+    response.on('error', () => undefined);
+    resolve(response);
+  });
+  // Also what comes after the answer, which nobody waits for any more.
+  sent.on('error', reject);
+  sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error(`Nothing was heard for ${SILENCE_MS} ms`)));
+  return { sent, answered };
+}
+
+/** The answer, when it is one of success. @throws ServiceError the refusal */
+async function accepted(response: IncomingMessage): Promise<IncomingMessage> {
+  if ((response.statusCode ?? 0) < 300) return response;
+  const body = (await json(response)) as Partial<ErrorBody>;
+  if (body.code !== undefined && body.code in ERRORS) throw ServiceError.fromBody(body as ErrorBody);
+  throw new Error(`The answer ${response.statusCode} is no error of ours`);
+}
+
+/** What breaks off between the processes is told as such. */
+function reasonOf(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const message = 'The transfer of the content broke off: try again in a moment.';
+  return new ServiceError('SERVICE_UNAVAILABLE', message, {}, { cause: error });
+}

@@ -1,0 +1,1 @@
+export { LinkModule, type LinkModuleOptions } from './link.module.js';

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  closeSession,
+  createNode,
+  getNode,
+  inviteDevice,
+  listAudit,
+  listDevices,
+  listFiles,
+  listSessions,
+  revokeDevice,
+  SOCKET_PATH,
+  whoami,
+} from '@workspace-graph/contracts';
+import { WebSocket } from 'ws';
+import { WorkspaceFolder } from '../e2e/workspace-process.js';
+import { expectAccessible, LOOKS, Site } from '../web/site.js';
+import { Balancer } from './balancer.js';
+import { type CentralWorld, startWorld, until } from './central-world.js';
+import { RestClient } from './rest-client.js';
+import { joinedFolder, mirrored, person, startWorkstation, untilConnected, type Workstation } from './workstation.js';
+
+const START_MS = 240_000;
+
+let world: CentralWorld;
+let balancer: Balancer;
+/** The administrator, at whichever gateway is there. */
+let ada: RestClient;
+let acme: string;
+const folders: WorkspaceFolder[] = [];
+
+beforeAll(async () => {
+  world = await startWorld({ variables: { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_ALLOWED_HOSTS: '127.0.0.1' } });
+  balancer = await Balancer.listen(() => world.central.urls);
+  ada = world.ada.at(balancer.url);
+  ({ id: acme } = await ada.call(createNode, { type: 'organization', name: 'Acme' }));
+}, START_MS);
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => folder[Symbol.asyncDispose]()));
+});
+afterAll(async () => {
+  await balancer[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+function newFolder(): WorkspaceFolder {
+  const folder = new WorkspaceFolder();
+  folders.push(folder);
+  return folder;
+}
+
+const joined = (who: RestClient, name?: string) => joinedFolder(who, name, newFolder());
+
+/** A joined workstation that runs. */
+async function workstation(who: RestClient, name?: string): Promise<Workstation> {
+  const started = await startWorkstation(await joined(who, name));
+  await untilConnected(started);
+  return started;
+}
+
+async function project(name: string): Promise<string> {
+  return (await ada.call(createNode, { type: 'project', name, organization_id: acme })).id;
+}
+
+describe('a workstation that has joined', () => {
+  it('works on the graph of the organisation, and tracks files in folders of its own', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const { client } = await workstation(wanda);
+    expect(await client.call(whoami, {})).toMatchObject({ user: { id: wanda.userId }, scope: 'write' });
+    const nodeId = await project('Oven');
+    const folder = await mirrored(client, nodeId);
+    writeFileSync(join(folder, 'wip/plan.md'), 'The second oven.');
+    await until('the file is tracked at the centre', async () => {
+      const { items } = await wanda.call(listFiles, { node_id: nodeId });
+      return items.some(({ path }) => path === 'wip/plan.md');
+    });
+    expect((await client.call(listFiles, { node_id: nodeId })).items).toMatchObject([
+      { path: 'wip/plan.md', local_path: join(folder, 'wip/plan.md') },
+    ]);
+    // The centre knows the file, and not where it lies.
+    expect((await wanda.call(listFiles, { node_id: nodeId })).items).toMatchObject([{ local_path: null }]);
+    expect((await client.call(getNode, { node_id: nodeId })).local_path).toBe(folder);
+  }, 120_000);
+
+  it('records the sessions of its agents at the centre, which limits them, and hears when a person ends one', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const { client } = await workstation(wanda);
+    const [home, far] = [await project('Home'), await project('Far')];
+    for (const nodeId of [home, far]) {
+      writeFileSync(join(await mirrored(client, nodeId), 'wip/tide.md'), 'The tide is high at six.');
+      await until(
+        'the file is tracked',
+        async () => (await client.call(listFiles, { node_id: nodeId })).items.length === 1,
+      );
+    }
+    const agent = new Client({ name: 'spec', version: '1' });
+    const requestInit = { headers: { authorization: `Bearer ${client.token}` } };
+    const url = new URL(`${client.url}/mcp?home_node_id=${home}`);
+    await agent.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    const tool = async (name: string, input: Record<string, unknown>) => {
+      const { content, isError } = await agent.callTool({ name, arguments: input });
+      const [first] = content as { readonly text?: string }[];
+      return { isError: isError === true, text: first?.text ?? '' };
+    };
+    const read = (nodeId: string) => tool('svc_read_file', { node_id: nodeId, path: 'wip/tide.md' });
+    expect((await read(home)).text).toContain('high at six');
+    expect(await read(far)).toMatchObject({ isError: true, text: expect.stringContaining('scope_expansion_required') });
+    await tool('svc_expand_scope', { node_ids: [far], access: 'read', reason: 'the tide there' });
+    expect((await read(far)).text).toContain('high at six');
+
+    const [session] = (await wanda.call(listSessions, {})).items;
+    expect(session).toMatchObject({ state: 'running', is_own: true, node: { id: home } });
+    const logged = await tool('svc_log', { node_id: home, kind: 'note', content: 'The tide is at six.' });
+    expect(logged).toEqual({ isError: false, text: expect.any(String) });
+    const { items } = await ada.call(listAudit, { node_id: home, about: 'event' });
+    expect(items).toMatchObject([{ via: 'mcp', user: { id: wanda.userId }, session: { id: session?.id } }]);
+
+    await wanda.call(closeSession, { session_id: session?.id ?? '' });
+    const hasEnded = () =>
+      read(home).then(
+        ({ isError }) => isError,
+        ({ message }: Error) => message.includes('ended'),
+      );
+    await until('the agent is told', hasEnded);
+    await agent.close().catch(() => undefined);
+  }, 120_000);
+
+  it('signs browsers in for this machine alone, and passes the live channel on', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const { client, folder } = await workstation(wanda);
+    const { stdout } = await folder.svc(['open', '--print']);
+    const [, code = ''] = /#code=(\S+)/.exec(stdout) ?? [];
+    const signedIn = await fetch(`${client.url}/app/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? [];
+    const ofPage = { cookie, 'sec-fetch-site': 'same-origin', origin: client.url };
+    const me = await fetch(`${client.url}/me`, { headers: ofPage });
+    expect([signedIn.status, await me.json()]).toEqual([204, expect.objectContaining({ scope: 'write' })]);
+    const secret = cookie.slice(cookie.indexOf('=') + 1);
+    expect((await fetch(`${balancer.url}/me`, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(401);
+
+    // A cookie gets nobody a credential that outlives it.
+    const rotated = await fetch(`${client.url}/tokens/rotate`, { method: 'POST', headers: ofPage });
+    expect(rotated.status).toBe(403);
+
+    const socket = new WebSocket(`${client.url.replace('http', 'ws')}${SOCKET_PATH}`, { headers: ofPage });
+    const frames: { readonly type: string; readonly payload: { readonly node_ids?: string[] } }[] = [];
+    socket.on('message', (data) => void frames.push(JSON.parse(String(data))));
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ id: 1, type: 'watch', payload: { graph: true } }));
+    await until('the watch is confirmed', () => frames.some(({ type }) => type === 'reply'));
+    const nodeId = await project('Watched');
+    await until('its change is told', () =>
+      frames.some(({ type, payload }) => type === 'graph_changed' && payload.node_ids?.includes(nodeId) === true),
+    );
+    const closed = once(socket, 'close');
+    const signedOut = await fetch(`${client.url}/app/sign-out`, { method: 'POST', headers: ofPage });
+    expect(signedOut.status).toBe(204);
+    expect((await closed)[0]).toBe(4401);
+    expect((await fetch(`${client.url}/me`, { headers: ofPage })).status).toBe(401);
+  }, 120_000);
+
+  it('takes names for ids, imports and examinations, and refuses what is of a database of its own', async () => {
+    const { folder, client } = await workstation(ada);
+    const { code, stdout } = await folder.svc(['demo', '--json']);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ applied: true })]);
+    const named = await client.fetch('/nodes/Bakehouse');
+    expect([named.status, await named.json()]).toEqual([200, expect.objectContaining({ name: 'Bakehouse' })]);
+    const found = JSON.parse((await folder.svc(['doctor', '--json'])).stdout) as {
+      findings: { check: string; state: string }[];
+    };
+    expect(found.findings).toContainEqual(expect.objectContaining({ check: 'centre', state: 'ok' }));
+    expect(found.findings.filter(({ check }) => check === 'database')).toEqual([]);
+    for (const args of [['backup'], ['restore', 'file.dump']])
+      expect(JSON.parse((await folder.svc([...args, '--json'])).stdout)).toMatchObject({ code: 'LOCAL_ONLY' });
+    const wanda = await workstation(await person(ada, 'Wanda'));
+    expect(await wanda.folder.svc(['demo'])).toMatchObject({ code: 1 });
+  }, 180_000);
+
+  it('shows in the browser to whom it belongs, and the devices of its person, which who manages can revoke', async () => {
+    const { folder, running } = await workstation(ada, 'laptop');
+    await joined(ada, 'old tower');
+    await using site = await Site.of(folder, running);
+    for (const look of LOOKS) {
+      const { page, faults, context } = await site.visit('/settings#devices', look);
+      await page.locator('#section-devices').getByTitle('old tower').waitFor();
+      await page.getByText(balancer.url, { exact: true }).waitFor();
+      await expectAccessible(page);
+      expect(faults.list).toEqual([]);
+      await context.close();
+    }
+    const { page } = await site.visit('/settings#devices');
+    const tower = page.locator('#section-devices').getByRole('listitem').filter({ hasText: 'old tower' });
+    await tower.getByRole('button', { name: /^Revoke/ }).click();
+    await tower.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+    await tower.waitFor({ state: 'detached' });
+    expect((await ada.call(listDevices, {})).items.map(({ name }) => name)).not.toContain('old tower');
+  }, 240_000);
+
+  it('is cut off within a second of being revoked, and keeps its files', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const { client, folder } = await workstation(wanda);
+    const nodeId = await project('Kept');
+    const path = join(await mirrored(client, nodeId), 'wip/kept.md');
+    writeFileSync(path, 'Mine.');
+    const [device] = (await wanda.call(listDevices, {})).items;
+    await wanda.call(revokeDevice, { device_id: device?.id ?? '' });
+    await until('it knows', async () => (await client.send(whoami, {})).status === 401);
+    expect((await client.refusal(listFiles, {})).message).toContain('svc leave');
+    expect(readFileSync(path, 'utf8')).toBe('Mine.');
+    await folder.stop();
+    const left = await folder.svc(['leave', '--yes', '--json']);
+    expect([left.code, JSON.parse(left.stdout)]).toEqual([0, expect.objectContaining({ left: true })]);
+    expect(readFileSync(path, 'utf8')).toBe('Mine.');
+    expect((await folder.svc(['leave', '--yes', '--json'])).stdout).toContain('NOT_JOINED');
+  }, 120_000);
+
+  it('is left by its person, and joins again in the same folder', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const folder = await joined(wanda);
+    expect((await folder.svc(['join', balancer.url, '--code', 'svc_join_x', '--json'])).stdout).toContain(
+      'ALREADY_JOINED',
+    );
+    const preview = await folder.svc(['leave']);
+    expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining('Nothing was changed')]);
+    expect((await folder.svc(['leave', '--yes'])).code).toBe(0);
+    expect((await wanda.call(listDevices, {})).items).toEqual([]);
+    const { code } = await wanda.call(inviteDevice, {});
+    expect((await folder.svc(['join', balancer.url], { input: code })).code).toBe(0);
+    const running = await folder.start();
+    const client = new RestClient(running.url, folder.token);
+    expect((await client.call(whoami, {})).user.id).toBe(wanda.userId);
+    expect((await folder.svc(['leave', '--yes', '--json'])).stdout).toContain('ALREADY_RUNNING');
+  }, 120_000);
+
+  it('rotates the credential of this machine without a word to the centre', async () => {
+    const wanda = await person(ada, 'Wanda');
+    const { client, folder } = await workstation(wanda);
+    const rotated = await folder.svc(['token', 'rotate', '--json']);
+    expect([rotated.code, folder.token === client.token]).toEqual([0, false]);
+    await until('the old one has ended', async () => (await client.send(whoami, {})).status === 401);
+    const renewed = new RestClient(client.url, folder.token);
+    expect((await renewed.call(whoami, {})).user.id).toBe(wanda.userId);
+  }, 120_000);
+});
+
+describe('joining', () => {
+  it.each([
+    ['an address without encryption', ['join', 'http://graph.example.org', '--code', 'x'], 'WRONG_USAGE'],
+    ['an address with a path', ['join', 'https://graph.example.org/app/', '--code', 'x'], 'WRONG_USAGE'],
+    ['no address', ['join', 'ftp://graph.example.org', '--code', 'x'], 'WRONG_USAGE'],
+    [
+      'where nobody answers',
+      ['join', 'http://127.0.0.1:1', '--code', `svc_join_${'x'.repeat(43)}`],
+      'WORKSPACE_UNREACHABLE',
+    ],
+  ])('is refused with %s', async (_what, args, code) => {
+    const folder = newFolder();
+    const { stdout } = await folder.svc([...args, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ code });
+    expect(existsSync(join(folder.root, '.svc/joined.json'))).toBe(false);
+  });
+
+  it('is refused with a code that works no more, and in the folder of a local workspace', async () => {
+    const folder = newFolder();
+    const wrong = ['join', balancer.url, '--code', `svc_join_${'x'.repeat(43)}`, '--json'];
+    expect(JSON.parse((await folder.svc(wrong)).stdout)).toMatchObject({ code: 'UNAUTHENTICATED' });
+    await folder.start();
+    await folder.stop();
+    expect(JSON.parse((await folder.svc(wrong)).stdout)).toMatchObject({ code: 'NOT_EMPTY' });
+  }, 120_000);
+});
