@@ -28,6 +28,7 @@ export const SEARCHES = {
     sizes: { SVC_PROPERTY_RUNS: 3_000 },
   },
   registry: { specs: ['libs/device/src/store/registry-kill'], sizes: { SVC_REGISTRY_KILLS: 50 } },
+  disk: { specs: ['libs/device/src/files/full-disk'], sizes: { SVC_DISK_STEPS: 10 } },
   graph: {
     specs: ['libs/services/graph/src/(snapshot|context|search)', 'libs/services/graph/src/nodes/storm'],
     sizes: {},

@@ -156,7 +156,7 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
     const scopeFile = join(home.folder, 'SVC_SCOPE.md');
     // For an instant the file is away while another one takes its place.
     const scopeText = (): Promise<string> => readFile(scopeFile, 'utf8').catch(() => '');
-    await until('the next agent is pointed to it', async () => (await scopeText()).includes(pointer));
+    await until('the next agent is pointed to it', async () => (await scopeText()).includes(pointer), 150_000);
     const told = async (client: RestClient) => (await client.call(getResumeInfo, { session_id })).handoff_file;
     expect(await told(owner)).toEqual({ path, state: 'unchanged' });
     writeFileSync(path, readFileSync(path, 'utf8').replace('Two', 'Three'));

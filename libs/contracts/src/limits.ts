@@ -113,6 +113,11 @@ export const LIMITS = {
   linksPerDevice: 3,
   /** Under way at once over one link. */
   callsPerLink: 64,
+  /** Files whose contents one request brings to remotes, or from there, and the bytes of all of them. */
+  filesPerBatch: 200,
+  batchBytes: 8_388_608,
+  /** Largest content that travels with others in one request; a larger one has a request of its own. */
+  batchedFileBytes: 262_144,
   /** Objects of remotes that one call looks at. */
   looksPerCall: 200,
   /** Objects of one node that are compared with its records in one call, and records that are. */

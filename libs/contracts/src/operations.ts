@@ -3,6 +3,7 @@ import * as mirrors from './files/mirrors.js';
 import * as records from './files/records.js';
 import * as remotes from './files/remotes.js';
 import * as status from './files/status.js';
+import * as transferBatches from './files/transfer-batches.js';
 import * as transfers from './files/transfers.js';
 import * as access from './graph/access.js';
 import * as actors from './graph/actors.js';
@@ -50,6 +51,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = collect([
   remotes,
   records,
   transfers,
+  transferBatches,
   sessions,
   sessionDriving,
   sessionRuns,

@@ -20,6 +20,7 @@ const NAMELESS = [
   'token_id',
   'device_id',
   'file_id',
+  'file_ids',
   'session_id',
 ];
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -4,16 +4,17 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { fileStatus } from '@workspace-graph/contracts';
+import { fileStatus, LIMITS, pullFiles, storeFiles } from '@workspace-graph/contracts';
 import { until } from '../../central/central-world.js';
-import { agentAt } from '../../central/workstation.js';
 import type { Figure } from '../report/figures.js';
 import { atLeast, below } from '../report/judge.js';
 import type { Stage, Storage } from './stage.js';
 
 const run = promisify(execFile);
-/** Calls that are under way at once, and files that rclone moves at once. */
+/** Files that rclone moves at once. */
 const AT_ONCE = 16;
+/** Calls that are under way at once. */
+const CALLS = 4;
 const MOST_TIMES = 2.5;
 const LEAST_SHARE = 0.8;
 const SMALL_BYTES = 4_096;
@@ -128,16 +129,21 @@ async function byProduct(stage: Stage, storage: Storage, source: string, content
     },
     TRACKED_WITHIN_MS,
   );
-  await using sender = await agentAt(stage.from.client, nodeId);
-  await using receiver = await agentAt(stage.to.client, nodeId);
   const ids: string[] = [];
+  const parts = partsOf(contents.map(({ name }) => join(here, 'wip', name)));
   const store = await timed(() =>
-    inTurns(contents, async ({ name }) => {
-      const { file_id } = await sender.store({ node_id: nodeId, local_path: join(here, 'wip', name) });
-      ids.push(file_id);
+    inTurns(parts, async (local_paths) => {
+      const { stored, refused } = await stage.from.client.call(storeFiles, { node_id: nodeId, local_paths });
+      if (refused.length > 0) throw new Error(`not stored: ${JSON.stringify(refused[0])}`);
+      ids.push(...stored.map(({ file_id }) => file_id));
     }),
   );
-  const pull = await timed(() => inTurns(ids, (file_id) => receiver.pull({ file_id })));
+  const pull = await timed(() =>
+    inTurns(partsOf(ids), async (file_ids) => {
+      const { refused } = await stage.to.client.call(pullFiles, { node_id: nodeId, file_ids });
+      if (refused.length > 0) throw new Error(`not pulled: ${JSON.stringify(refused[0])}`);
+    }),
+  );
   await mustBeSame(source, join(there, 'wip'));
   return { store, pull };
 }
@@ -176,5 +182,12 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknow
   const worker = async (): Promise<void> => {
     for (const item of queue) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CALLS }, worker));
+}
+
+function partsOf<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / LIMITS.filesPerBatch);
+  return Array.from({ length: count }, (_none, index) =>
+    items.slice(index * LIMITS.filesPerBatch, (index + 1) * LIMITS.filesPerBatch),
+  );
 }

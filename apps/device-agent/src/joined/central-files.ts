@@ -9,6 +9,8 @@ export function centralFiles(content: CentralContent, link: Pick<Bus, 'call'>): 
   return {
     open: (...asked) => content.open(...asked),
     push: (...given) => content.push(...given),
+    pushAll: (...given) => content.pushAll(...given),
+    pullAll: (...asked) => content.pullAll(...asked),
     remove: async (file_id, expectedVersion, envelope) => {
       const condition = expectedVersion === undefined ? {} : { expected_version: expectedVersion };
       const input = { file_id, confirmed: true, ...condition };

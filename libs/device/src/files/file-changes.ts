@@ -66,15 +66,25 @@ export class FileChanges {
    * PAYLOAD_TOO_LARGE, NOT_EDITABLE
    */
   async createFrom(target: WriteTarget, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<TrackedFile> {
-    const { nodeId } = target;
-    const row = await this.folders.writable(nodeId, options.envelope);
+    const row = await this.folders.writable(target.nodeId, options.envelope);
     const { path } = checkedPath(target.path, target.field ?? 'path', { portable: true });
+    return this.folders.answerById(await this.createIn(row, path, bytes, options), options.envelope);
+  }
+
+  /** The same in a folder on which the caller may write. Answers the id. @throws ServiceError */
+  async createIn(
+    row: MirrorRow,
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    options: WriteOptions,
+  ): Promise<string> {
+    const { nodeId } = row;
     const at = await locate(row.path, path);
     this.mustBeFree(nodeId, at);
     try {
       await using staged = await stage(at, bytes, options);
       if (options.text && !staged.content.isText) throw notEditable(path);
-      const fileId = await this.parts.locks.run([nodeId], async () => {
+      return await this.parts.locks.run([nodeId], async () => {
         sameFolder(this.parts, row);
         this.mustBeFree(nodeId, at);
         return this.asides.noted([{ nodeId, path }], async (noted) => {
@@ -82,7 +92,6 @@ export class FileChanges {
           return this.enter({ nodeId, path, seen }, options, () => this.remove(at, seen, noted));
         });
       });
-      return await this.folders.answerById(fileId, options.envelope);
     } finally {
       await removeEmptyFolders(at, at.found);
     }
@@ -99,22 +108,31 @@ export class FileChanges {
     bytes: AsyncIterable<Uint8Array>,
     options: WriteOptions & { readonly ifMatch: string },
   ): Promise<TrackedFile> {
-    const { nodeId } = target;
-    const row = await this.folders.writable(nodeId, options.envelope);
+    const row = await this.folders.writable(target.nodeId, options.envelope);
     const { path } = checkedPath(target.path, target.field ?? 'path');
-    await this.recordAt(nodeId, path, options.envelope);
+    return this.folders.answerById(await this.replaceIn(row, path, bytes, options), options.envelope);
+  }
+
+  /** The same in a folder on which the caller may write. Answers the id. @throws ServiceError */
+  async replaceIn(
+    row: MirrorRow,
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    options: WriteOptions & { readonly ifMatch: string },
+  ): Promise<string> {
+    const { nodeId } = row;
+    await this.recordAt(nodeId, path, options);
     const at = await locate(row.path, path);
     if (!at.exists) throw fileNotFound({ node_id: nodeId, path });
     await using staged = await stage(at, bytes, options);
-    const fileId = await this.parts.locks.run([nodeId], async () => {
+    return this.parts.locks.run([nodeId], async () => {
       sameFolder(this.parts, row);
-      const record = await this.recordAt(nodeId, path, options.envelope);
+      const record = await this.recordAt(nodeId, path, options);
       const current = await readContent(at, { text: options.text ?? false });
       mustMatch(current, options.ifMatch, record);
       if (options.text && !(current.isText && staged.content.isText)) throw notEditable(path);
       return this.replace({ row, at, record, current }, staged, options);
     });
-    return this.folders.answerById(fileId, options.envelope);
   }
 
   private async replace(
@@ -194,7 +212,8 @@ export class FileChanges {
     if (at.exists || (known && known.path !== at.path)) throw occupied(known?.path ?? at.path);
   }
 
-  private async recordAt(nodeId: string, path: string, envelope: Envelope): Promise<FileRecord | null> {
+  private async recordAt(nodeId: string, path: string, { envelope, pulled }: WriteOptions): Promise<FileRecord | null> {
+    if (pulled) return pulled;
     const { files } = await this.parts.service.call(findFiles, { paths: [{ node_id: nodeId, path }] }, envelope);
     const record = files.find(({ file }) => file.path === path)?.file ?? null;
     if (record?.is_native_format)

@@ -19,6 +19,8 @@ const never = (): never => {
 const centre: CentralFiles = {
   open: never,
   push: never,
+  pushAll: never,
+  pullAll: never,
   adopt: never,
   remove: async (fileId) => {
     if (refusal) throw refusal;

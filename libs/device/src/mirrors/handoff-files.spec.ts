@@ -16,6 +16,7 @@ import { newId } from '@workspace-graph/platform';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { eventually } from '../watcher/watcher.fixture.js';
 import { FolderTexts } from './client-config/folder-texts.js';
+import { ScopeFollower } from './client-config/scope-follower.js';
 import { HandoffFiles } from './handoff-files.js';
 
 interface KnownSession {
@@ -28,7 +29,10 @@ interface KnownSession {
 
 let device: DeviceFixture;
 let sessions: Map<string, KnownSession>;
+/** Awaited before a handoff is told. */
+let told: Promise<void>;
 beforeEach(async () => {
+  told = Promise.resolve();
   device = await startDevice();
   await serveSessions();
 });
@@ -60,7 +64,10 @@ async function serveSessions(): Promise<void> {
   await device.parts.bus.serve(
     'session',
     [getResumeInfo, getSession, listNodeSessions],
-    async (operation: Operation, input) => answers[operation.name]?.(input as never),
+    async (operation: Operation, input) => {
+      if (operation.name === getResumeInfo.name) await told;
+      return answers[operation.name]?.(input as never);
+    },
   );
 }
 
@@ -99,6 +106,24 @@ describe('the handoff of a session', () => {
     expect(await tell(one)).toEqual({ path: file, state: 'changed' });
     // It is no file of the node.
     expect((await device.call(listFiles, { node_id: nodeId })).items).toEqual([]);
+  });
+
+  it('is pointed to by SVC_SCOPE.md once its file is there, however late that is [mirrors.scope-file]', async () => {
+    const nodeId = device.records.node({ name: 'Zoo' });
+    const { local_path: path } = await device.call(createMirror, { node_id: nodeId }, device.person());
+    const one = session(nodeId);
+    const known = { id: one.id, name: 'Zoo', handoff: 'Count the zebras', state: 'running' as const, changes: {} };
+    device.graph.details.set(nodeId, { recent_sessions: [{ ...known, at: '2026-05-04T10:00:00.000Z' }] });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    told = promise;
+    await handOver(one, 'Seven so far.');
+    const scope = (): Promise<string> => readFile(join(path ?? '', 'SVC_SCOPE.md'), 'utf8');
+    const pointer = `read .svc/handoffs/${one.id}.md in this folder`;
+    await device.module.get(ScopeFollower).settled();
+    expect(await scope()).toContain('Count the zebras');
+    expect(await scope()).not.toContain(pointer);
+    resolve();
+    await eventually(async () => expect(await scope()).toContain(pointer));
   });
 
   it('that is replaced by the next one leaves what somebody changed beside it', async () => {

@@ -39,6 +39,7 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
   /** Of each open session, what was written and where: a file that somebody removed is not written again. */
   private readonly written = new Map<string, { readonly nodeId: string; readonly mark: string | null }>();
   private following: Promise<void> | null = null;
+  private readonly listeners = new Set<(nodeId: string) => void>();
 
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
@@ -55,6 +56,12 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
       () => changes.stop(),
       this.mirrors.onAdded(({ nodeId }) => void this.noteAll(nodeId)),
     );
+  }
+
+  /** Told of nodes in whose folder another handoff lies now. Returns the function that ends listening. */
+  onWritten(listener: (nodeId: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -168,6 +175,7 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
       if (found !== 'missing' && !isOwnText(found.text))
         await this.texts.write({ folder, path: keptPathOf(sessionId, found.text), found: 'missing' }, found.text, OURS);
       await this.texts.write({ folder, path, found }, text, OURS);
+      for (const listener of this.listeners) listener(nodeId);
     }
     this.written.set(sessionId, { nodeId, mark: markOf(text) });
   }

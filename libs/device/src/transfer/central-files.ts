@@ -2,10 +2,14 @@ import type {
   adoptFiles,
   Envelope,
   FileContent,
+  Framed,
   InputOf,
   OutputOf,
+  Pull,
   Push,
   PushedFile,
+  PushOutcome,
+  SentContent,
 } from '@workspace-graph/contracts';
 
 /** The contents of files at the centre. */
@@ -16,6 +20,10 @@ export interface CentralFiles extends Pick<FileContent, 'open'> {
    * when another content lies there than the one that it builds on, with `details.current`
    */
   push(push: Push, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<PushedFile>;
+  /** Sends small contents of files of a node together. Answers what became of each. @throws ServiceError when none of them could be sent */
+  pushAll(nodeId: string, contents: AsyncIterable<Framed<Push>>, signal: AbortSignal): Promise<readonly PushOutcome[]>;
+  /** Fetches small contents of files of a node together, in the order of `pulls`. @throws ServiceError when it breaks off */
+  pullAll(nodeId: string, pulls: readonly Pull[], signal: AbortSignal): AsyncIterable<Framed<SentContent>>;
   /**
    * Removes the record of a file together with its object on the remote, or has the centre finish that by itself.
    * @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, REMOTE_REFUSED, REMOTE_UNAVAILABLE; CONFLICT for an object that somebody

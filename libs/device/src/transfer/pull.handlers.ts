@@ -1,23 +1,27 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
   type Envelope,
+  errorOf,
   type FileRecord,
+  findFiles,
   LIMITS,
   listNodeRecords,
   lookAtRemote,
   type OutputOf,
   type ParsedInputOf,
   pullFile,
+  pullFiles,
   type RemoteLook,
+  refusalOf,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { locate } from '@workspace-graph/disk';
+import { fileNotFound, locate } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
 import type { MirrorRow } from '../store/device-store.js';
+import { BatchTransfers, type PulledFile } from './batch-transfers.js';
 import { LocalFiles } from './local-files.js';
-import { Transfers } from './transfers.js';
 
 type Output = OutputOf<typeof pullFile>;
 type Preview = NonNullable<Output['preview']>;
@@ -30,7 +34,7 @@ export class PullHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(NodeFolders) private readonly folders: NodeFolders,
     @Inject(LocalFiles) private readonly files: LocalFiles,
-    @Inject(Transfers) private readonly transfers: Transfers,
+    @Inject(BatchTransfers) private readonly transfers: BatchTransfers,
   ) {}
 
   @Handles(pullFile)
@@ -45,16 +49,39 @@ export class PullHandlers {
     throw validationFailed([{ path: '', message: 'needs file_id, to pull a file, or node_id, to preview a node' }]);
   }
 
+  @Handles(pullFiles)
+  async pullAll(
+    { node_id, file_ids, force }: ParsedInputOf<typeof pullFiles>,
+    { envelope, signal }: OperationContext,
+  ): Promise<OutputOf<typeof pullFiles>> {
+    const row = await this.folders.writable(node_id, envelope);
+    const { files } = await this.parts.service.call(findFiles, { ids: file_ids }, envelope);
+    const found = files.filter(({ file }) => file.node_id === node_id);
+    const records = found.map(({ file }) => file);
+    const outcomes = await this.transfers.pull(row, { files: records, force }, { envelope, signal });
+    const folder = found[0] ? await this.parts.localPaths.folderOf(found[0].place, envelope) : null;
+    const answer: OutputOf<typeof pullFiles> = { pulled: [], refused: [] };
+    const paths = new Map(records.map(({ id, path }) => [id, path]));
+    for (const file_id of new Set(file_ids)) {
+      const outcome = outcomes.get(file_id) ?? { refused: refusalOf(fileNotFound({ file_id })) };
+      if ('refused' in outcome) answer.refused.push({ file_id, ...outcome.refused });
+      else answer.pulled.push(await toldOf(file_id, { folder, path: paths.get(file_id) ?? '' }, outcome.done));
+    }
+    return answer;
+  }
+
   private async pullOne(
     fileId: string,
     force: boolean,
-    transferring: { readonly envelope: Envelope; readonly signal: AbortSignal },
+    { envelope, signal }: { readonly envelope: Envelope; readonly signal: AbortSignal },
   ): Promise<Output['pulled']> {
-    const { sha256, changed } = await this.transfers.pull(fileId, { force }, transferring);
-    const placed = await this.folders.file(fileId, transferring.envelope);
-    const folder = await this.parts.localPaths.folderOf(placed.place, transferring.envelope);
-    const local_path = folder === null ? null : (await locate(folder, placed.file.path)).absolute;
-    return { file_id: fileId, local_path, hash: sha256, changed };
+    const { file, row } = await this.files.changeable(fileId, envelope);
+    const outcome = (await this.transfers.pull(row, { files: [file], force }, { envelope, signal })).get(fileId);
+    if (!outcome) throw fileNotFound({ file_id: fileId });
+    if ('refused' in outcome) throw errorOf(outcome.refused);
+    const now = await this.folders.file(fileId, envelope);
+    const folder = await this.parts.localPaths.folderOf(now.place, envelope);
+    return toldOf(fileId, { folder, path: now.file.path }, outcome.done);
   }
 
   private async preview(
@@ -91,4 +118,12 @@ export class PullHandlers {
     if (sha256 !== null && sha256 === look.sha256) return { ...told, class: 'unchanged' };
     return { ...told, class: sha256 === null || sha256 === state?.lastSyncedHash ? 'updated' : 'conflict' };
   }
+}
+
+async function toldOf(
+  file_id: string,
+  { folder, path }: { readonly folder: string | null; readonly path: string },
+  { sha256, changed }: PulledFile,
+): Promise<NonNullable<Output['pulled']>> {
+  return { file_id, local_path: folder === null ? null : (await locate(folder, path)).absolute, hash: sha256, changed };
 }

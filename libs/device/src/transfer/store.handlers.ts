@@ -1,24 +1,22 @@
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, isAbsolute, relative, sep } from 'node:path';
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type Envelope,
+  errorOf,
   type OutputOf,
   type ParsedInputOf,
+  type PushedFile,
   ServiceError,
   storeFile,
-  validationFailed,
+  storeFiles,
 } from '@workspace-graph/contracts';
-import { locate, seenOrRead } from '@workspace-graph/disk';
-import { checkedPath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
+import { locate } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import { NodeFolders, sameFolder } from '../files/node-folders.js';
-import type { MirrorRow } from '../store/device-store.js';
-import { LocalFiles } from './local-files.js';
-import { Transfers } from './transfers.js';
+import { NodeFolders } from '../files/node-folders.js';
+import { BatchTransfers } from './batch-transfers.js';
+import { Intakes, type TakenIn } from './intake.js';
 
-type Input = ParsedInputOf<typeof storeFile>;
+type Output = OutputOf<typeof storeFiles>;
+type Stored = Output['stored'][number];
 
 /** Files of this machine that are brought into the folder of a node and to its remote. */
 @Controller()
@@ -26,24 +24,50 @@ export class StoreHandlers {
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(NodeFolders) private readonly folders: NodeFolders,
-    @Inject(LocalFiles) private readonly files: LocalFiles,
-    @Inject(Transfers) private readonly transfers: Transfers,
+    @Inject(Intakes) private readonly intakes: Intakes,
+    @Inject(BatchTransfers) private readonly transfers: BatchTransfers,
   ) {}
 
   @Handles(storeFile)
-  async store(input: Input, { envelope, signal }: OperationContext): Promise<OutputOf<typeof storeFile>> {
+  async store(
+    { local_path, ...input }: ParsedInputOf<typeof storeFile>,
+    context: OperationContext,
+  ): Promise<OutputOf<typeof storeFile>> {
+    const { stored, refused } = await this.storeAll({ ...input, local_paths: [local_path] }, context);
+    const [file] = stored;
+    if (!file) throw refused[0] ? errorOf(refused[0]) : new ServiceError('INTERNAL', 'Nothing became of the file.');
+    const { given, ...told } = file;
+    return told;
+  }
+
+  @Handles(storeFiles)
+  async storeAll(
+    { node_id, local_paths, ...section }: ParsedInputOf<typeof storeFiles>,
+    { envelope, signal }: OperationContext,
+  ): Promise<Output> {
     if (!this.parts.localPaths.areShownTo(envelope))
       throw new ServiceError('FORBIDDEN', 'Only the person of this device stores files of it.');
-    const row = await this.folders.writable(input.node_id, envelope);
-    const source = await this.sourceOf(input.local_path);
-    const path = pathOf(source, row, input);
-    const isInside = source === (await locate(row.path, path)).absolute;
-    const fileId = isInside
-      ? await this.track(row, path, envelope)
-      : await this.copyIn({ row, path, source }, envelope, signal);
-    const { file, remote_path } = await this.transfers.push(fileId, { envelope, signal });
-    const place = await this.parts.service.place(row.nodeId, envelope);
+    const row = await this.folders.writable(node_id, envelope);
+    const intake = await this.intakes.take(row, { given: local_paths, section }, { envelope, signal });
+    const ids = [...intake.values()].flatMap((each) => ('fileId' in each ? each.fileId : []));
+    const pushed = await this.transfers.push(row, [...new Set(ids)], { envelope, signal });
+    const place = await this.parts.service.place(node_id, envelope);
     const folder = await this.parts.localPaths.folderOf(place, envelope);
+    const answer: Output = { stored: [], refused: [] };
+    for (const [given, taken] of intake) {
+      const outcome = 'fileId' in taken ? pushed.get(taken.fileId) : taken;
+      if (!outcome) continue;
+      if ('refused' in outcome) answer.refused.push({ given, ...outcome.refused });
+      else if ('fileId' in taken) answer.stored.push({ given, ...(await this.told(folder, taken, outcome.done)) });
+    }
+    return answer;
+  }
+
+  private async told(
+    folder: string | null,
+    { path }: TakenIn,
+    { file, remote_path }: PushedFile,
+  ): Promise<Omit<Stored, 'given'>> {
     return {
       file_id: file.id,
       remote_name: file.remote_name ?? '',
@@ -52,58 +76,4 @@ export class StoreHandlers {
       hash: this.parts.store.file(file.id)?.lastSyncedHash ?? file.sha256 ?? '',
     };
   }
-
-  /** A file of this machine, with links followed. @throws ServiceError VALIDATION_FAILED */
-  private async sourceOf(localPath: string): Promise<string> {
-    const refuse = (message: string): never => {
-      throw validationFailed([{ path: 'local_path', message }]);
-    };
-    if (!isAbsolute(localPath)) return refuse('must be an absolute path');
-    const real = await realpath(localPath).catch(() => refuse('is no file that can be read'));
-    if (!(await lstat(real)).isFile()) return refuse('is no file');
-    if (isWithin(await realpath(this.parts.settings.own), real))
-      return refuse('lies in the own folder of the workspace');
-    return real;
-  }
-
-  /** A file in the folder that was not tracked yet is from now on. */
-  private async track(row: MirrorRow, path: string, envelope: Envelope): Promise<string> {
-    return this.parts.locks.run([row.nodeId], async () => {
-      sameFolder(this.parts, row);
-      const file = this.parts.store.fileAt(row.nodeId, pathKey(path));
-      const seen = await seenOrRead(await locate(row.path, path), file);
-      const delta = file ? ({ kind: 'update', file, seen } as const) : ({ kind: 'register', path, seen } as const);
-      const options = { action: storeFile.name, asker: envelope, strict: true };
-      const [result] = await this.parts.files.apply(row.nodeId, [delta], options);
-      const entered = result && 'file' in result ? result.file : null;
-      if (!entered)
-        throw new ServiceError('FILE_NOT_FOUND', `There is no file ${path} in the folder of the node.`, { path });
-      return entered.id;
-    });
-  }
-
-  /** A path that has the very content already is left as it is: a repeated call ends as the first one. */
-  private async copyIn(
-    { row, path, source }: { readonly row: MirrorRow; readonly path: string; readonly source: string },
-    envelope: Envelope,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const known = this.parts.store.fileAt(row.nodeId, pathKey(path));
-    const file = known && !known.isDeleted && known.path === path ? { id: known.fileId, path } : null;
-    if (file && (await this.files.isCopyOf(row, file, { source, signal }))) return file.id;
-    const options = { envelope, action: storeFile.name, signal };
-    return this.transfers.copyIn({ nodeId: row.nodeId, path }, source, options);
-  }
-}
-
-/** Within the folder of the node the file keeps its place; any other comes into a section. */
-function pathOf(source: string, row: MirrorRow, { status = 'wip', subpath }: Input): string {
-  if (isWithin(row.path, source))
-    return checkedPath(relative(row.path, source).split(sep).join('/'), 'local_path').path;
-  const parts = [sectionOfStatus(status), ...(subpath === undefined ? [] : [subpath]), basename(source)];
-  return checkedPath(parts.join('/'), subpath === undefined ? 'local_path' : 'subpath', { portable: true }).path;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

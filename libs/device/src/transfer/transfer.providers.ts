@@ -1,8 +1,10 @@
 import type { Provider } from '@nestjs/common';
+import { BatchTransfers } from './batch-transfers.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
+import { Intakes } from './intake.js';
 import { LocalFiles } from './local-files.js';
 import { Transfers } from './transfers.js';
 
 export function transferProviders(centre: CentralFiles): Provider[] {
-  return [{ provide: CENTRAL_FILES, useValue: centre }, LocalFiles, Transfers];
+  return [{ provide: CENTRAL_FILES, useValue: centre }, LocalFiles, Transfers, BatchTransfers, Intakes];
 }

@@ -1,14 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Envelope,
-  type FileRecord,
-  type OpenContent,
-  type PushedFile,
-  ServiceError,
-} from '@workspace-graph/contracts';
+import { type Envelope, type FileRecord, type PushedFile, ServiceError } from '@workspace-graph/contracts';
 import { type MirrorPath, readContent, verifiedBytes } from '@workspace-graph/disk';
-import { pathKey } from '@workspace-graph/domain';
+import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileChanges, type WriteOptions, type WriteTarget } from '../files/file-changes.js';
 import { NodeLocks } from '../locks/node-locks.js';
@@ -20,6 +14,12 @@ import { LocalFiles } from './local-files.js';
 export interface Transferring {
   readonly envelope: Envelope;
   readonly signal: AbortSignal;
+}
+
+/** A content of a remote, as it is about to come. */
+export interface Arriving {
+  readonly sha256: string;
+  bytes(): AsyncIterable<Uint8Array>;
 }
 
 /** Brings the contents of files to their remotes and from there, each file one transfer at a time. */
@@ -51,7 +51,7 @@ export class Transfers {
         builds_on: content.state.lastSyncedHash,
       };
       const pushed = await this.centre.push(push, content.bytes(), signal);
-      await this.noteSynced(fileId, content.sha256);
+      await this.noteSynced(row.nodeId, new Map([[fileId, content.sha256]]));
       return pushed;
     });
   }
@@ -76,9 +76,11 @@ export class Transfers {
       const target = { nodeId: file.node_id, path: file.path };
       const { envelope, signal } = transferring;
       const content = await this.centre.open(target, { raw: true, signal }, envelope);
+      const { sha256 } = content;
       try {
-        const changed = await this.take(file, { row, content, force }, transferring);
-        return { sha256: content.sha256, changed };
+        const arriving = { sha256, bytes: () => content.bytes() };
+        const changed = await this.take(file, { row, content: arriving, force }, transferring);
+        return { sha256, changed };
       } finally {
         await content.close();
       }
@@ -90,9 +92,18 @@ export class Transfers {
     return (await this.changes.createFrom(target, createReadStream(source), options)).id;
   }
 
-  private async take(
+  /** Works on files of which nothing else is moved meanwhile. */
+  inTurn<T>(fileIds: readonly string[], work: () => Promise<T>): Promise<T> {
+    return this.turns.run(fileIds, work);
+  }
+
+  /**
+   * Lets the folder have what the remote was found to have of a file, whose turn it is. Answers whether anything was changed.
+   * @throws ServiceError CONFLICT for a change here that was not uploaded, unless it is forced
+   */
+  async take(
     file: FileRecord,
-    { row, content, force }: { readonly row: MirrorRow; readonly content: OpenContent; readonly force: boolean },
+    { row, content, force }: { readonly row: MirrorRow; readonly content: Arriving; readonly force: boolean },
     { envelope, signal }: Transferring,
   ): Promise<boolean> {
     const { at, state, sha256 } = await this.files.look(row, file, signal);
@@ -102,11 +113,11 @@ export class Transfers {
     }
     const isOurs = sha256 !== null && sha256 === state?.lastSyncedHash;
     if (sha256 !== null && !isOurs && !force) throw unpushed(file, sha256);
-    const target = { nodeId: file.node_id, path: file.path };
     const options = { envelope, action: 'pull_file', signal, pulled: file, maxBytes: Number.MAX_SAFE_INTEGER };
     const bytes = verifiedBytes(content.bytes(), content.sha256, () => changedMeanwhile(file.path));
-    if (sha256 === null) await this.changes.createFrom(target, bytes, options);
-    else await this.changes.replaceFrom(target, bytes, { ...options, ifMatch: sha256 });
+    const { path } = checkedPath(file.path, 'path', { portable: sha256 === null });
+    if (sha256 === null) await this.changes.createIn(row, path, bytes, options);
+    else await this.changes.replaceIn(row, path, bytes, { ...options, ifMatch: sha256 });
     return true;
   }
 
@@ -120,13 +131,14 @@ export class Transfers {
     });
   }
 
-  /** Whatever has become of it here since, this is what the remote has. */
-  private async noteSynced(fileId: string, sha256: string): Promise<void> {
-    const state = this.parts.store.file(fileId);
-    if (!state) return;
-    await this.parts.locks.run([state.nodeId], async () => {
-      const now = this.parts.store.file(fileId);
-      if (now) this.parts.store.changeFiles({ put: [{ ...now, lastSyncedHash: sha256, wasPushed: true }] });
+  /** Whatever has become of these files here since, this is what the remote has: hashes by their ids. */
+  async noteSynced(nodeId: string, hashes: ReadonlyMap<string, string>): Promise<void> {
+    await this.parts.locks.run([nodeId], async () => {
+      const put = [...hashes].flatMap(([fileId, lastSyncedHash]) => {
+        const now = this.parts.store.file(fileId);
+        return now ? { ...now, lastSyncedHash, wasPushed: true } : [];
+      });
+      this.parts.store.changeFiles({ put });
     });
   }
 }

@@ -13,6 +13,11 @@ export interface Way {
   readonly credential: string;
 }
 
+interface Begun {
+  readonly sent: ClientRequest;
+  readonly answered: Promise<IncomingMessage>;
+}
+
 interface Asked {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers?: OutgoingHttpHeaders;
@@ -25,8 +30,17 @@ export async function fetchContent(
   { range, signal }: { readonly range?: ByteRange | undefined; readonly signal: AbortSignal },
 ): Promise<IncomingMessage> {
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
-  const { sent, answered } = begin(way, { method: 'GET', headers, signal });
-  sent.end();
+  return answerTo(begin(way, { method: 'GET', headers, signal }), signal);
+}
+
+/** The same, of what is asked for with a body of JSON. */
+export async function fetchWith(way: Way, body: object, signal: AbortSignal): Promise<IncomingMessage> {
+  const headers = { 'content-type': 'application/json' };
+  return answerTo(begin(way, { method: 'POST', headers, signal }), signal, JSON.stringify(body));
+}
+
+async function answerTo({ sent, answered }: Begun, signal: AbortSignal, body?: string): Promise<IncomingMessage> {
+  sent.end(body);
   try {
     return await accepted(await answered);
   } catch (error) {
@@ -97,10 +111,7 @@ export async function upload(
   }
 }
 
-function begin(
-  { url, credential }: Way,
-  { headers = {}, ...options }: Asked,
-): { readonly sent: ClientRequest; readonly answered: Promise<IncomingMessage> } {
+function begin({ url, credential }: Way, { headers = {}, ...options }: Asked): Begun {
   const request = new URL(url).protocol === 'https:' ? secure : plain;
   const sent = request(url, { ...options, headers: { ...headers, authorization: `Bearer ${credential}` } });
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();

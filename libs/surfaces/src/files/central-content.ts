@@ -1,25 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  BATCH_PATH,
   type ByteRange,
   type ContentTarget,
   type Envelope,
   type FileContent,
+  type Framed,
+  framed,
+  LIMITS,
   type OpenContent,
   type OpenContentOptions,
   PUSH_PATH,
+  type Pull,
   type Push,
   PushedFile,
+  PushOutcome,
+  SentContent,
   ServiceError,
   type TrackedFile,
+  unframed,
   type WriteContentOptions,
   WrittenFile,
 } from '@workspace-graph/contracts';
 import { z } from 'zod';
-import { askFor, bytesOf, fetchContent, upload, type Way } from './byte-transfer.js';
+import { askFor, bytesOf, fetchContent, fetchWith, upload, type Way } from './byte-transfer.js';
 
 /** A refusal that comes while more than this is on its way may get lost with the connection. */
 const ASKED_FIRST_BYTES = 1_048_576;
 const Prepared = z.object({ pushed: PushedFile.nullable() });
+const Outcomes = z.object({ outcomes: z.array(PushOutcome) });
 
 export interface CentralContentParts {
   /** Where the gateways answer. */
@@ -94,6 +103,23 @@ export class CentralContent implements FileContent {
     return PushedFile.parse(await upload(way, bytes, { headers, signal }));
   }
 
+  /** Sends small contents of files of a node together. Answers what became of each. @throws ServiceError of `begin_pushes`, and what breaks off */
+  async pushAll(
+    nodeId: string,
+    contents: AsyncIterable<Framed<Push>>,
+    signal: AbortSignal,
+  ): Promise<readonly PushOutcome[]> {
+    const headers = { 'content-type': 'application/octet-stream' };
+    return Outcomes.parse(await upload(this.wayToMany(nodeId), framed(contents), { headers, signal })).outcomes;
+  }
+
+  /** Fetches small contents of files of a node together, in the order of `pulls`. @throws ServiceError of `begin_pulls`, and what breaks off */
+  async *pullAll(nodeId: string, pulls: readonly Pull[], signal: AbortSignal): AsyncGenerator<Framed<SentContent>> {
+    const answer = await fetchWith(this.wayToMany(nodeId), { pulls }, signal);
+    for await (const { header, bytes } of unframed(bytesOf(answer, signal), LIMITS.batchedFileBytes))
+      yield { header: SentContent.parse(header), bytes };
+  }
+
   private async send(
     target: ContentTarget,
     bytes: AsyncIterable<Uint8Array>,
@@ -101,6 +127,13 @@ export class CentralContent implements FileContent {
   ): Promise<TrackedFile> {
     await this.confirm(target.nodeId, 'write', envelope);
     return WrittenFile.parse(await upload(this.wayTo(target), bytes, { headers })).file;
+  }
+
+  private wayToMany(nodeId: string): Way {
+    return {
+      url: new URL(BATCH_PATH.replace('{node_id}', nodeId), this.parts.url),
+      credential: this.parts.credential(),
+    };
   }
 
   private wayTo({ nodeId, path }: ContentTarget, query: { readonly raw?: true } = {}): Way {

@@ -17,6 +17,7 @@ import { admissionOf, EDGE_PARTS, EdgeAuthenticator, type EdgeParts, endsFor } f
 import { leaveHttp, requireUpgrade } from '../edge/upgrades.js';
 import { ChangeWatch } from '../ws/change-watch.js';
 import { CLOSE_CODES } from '../ws/live-socket.js';
+import { BatchController } from './batch.controller.js';
 import { DeviceHints } from './device-hints.js';
 import { DeviceLink } from './device-link.js';
 import { JoinController } from './join.controller.js';
@@ -179,7 +180,7 @@ export class LinkModule {
   static forRoot(options: LinkModuleOptions): DynamicModule {
     return {
       module: LinkModule,
-      controllers: [JoinController, PushController],
+      controllers: [JoinController, PushController, BatchController],
       providers: [{ provide: LINK_OPTIONS, useValue: options }, LinkService],
     };
   }

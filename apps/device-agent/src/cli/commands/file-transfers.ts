@@ -1,9 +1,18 @@
 import { resolve } from 'node:path';
-import { FileStatus, type OutputOf, PULL_CLASSES, pullFile, storeFile } from '@workspace-graph/contracts';
+import {
+  FileStatus,
+  LIMITS,
+  type OutputOf,
+  PULL_CLASSES,
+  pullFile,
+  pullFiles,
+  storeFile,
+  storeFiles,
+} from '@workspace-graph/contracts';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { CliError } from '../cli-error.js';
 import { EXIT } from '../codes.js';
+import type { Output } from '../output.js';
 import { resolveFile } from '../resolve-file.js';
 import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
@@ -22,8 +31,20 @@ interface PullOptions {
 type Preview = NonNullable<OutputOf<typeof pullFile>['preview']>;
 type Previewed = Preview['files'][number];
 
-/** What one of several files came to. */
-type Outcome<T> = { readonly name: string; readonly done: T } | { readonly name: string; readonly error: CliError };
+type Stored = Omit<OutputOf<typeof storeFiles>['stored'][number], 'given'>;
+type Pulled = OutputOf<typeof pullFiles>['pulled'][number];
+
+/** What was refused of one of several files. */
+interface Failure {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+interface Results<T> {
+  readonly done: readonly T[];
+  readonly failed: readonly Failure[];
+}
 
 /** What a preview says of files that are left as they are. */
 const LEFT: Readonly<Record<(typeof PULL_CLASSES)[number], string | null>> = {
@@ -61,11 +82,9 @@ function storeCommand(files: Command): void {
       const node_id = await resolveNode(client, node);
       const { status, subpath } = options;
       const place = { ...(status === undefined ? {} : { status }), ...(subpath === undefined ? {} : { subpath }) };
-      const outcomes = await each(sources, (source) =>
-        client.call(storeFile, { node_id, local_path: resolve(source), ...place }),
-      );
-      const { done, failed } = told(outcomes);
-      out.result({ stored: done, failed: failed.map(failureOf) }, [
+      const local_paths = sources.map((source) => resolve(source));
+      const { done, failed } = await storeAll({ client, out }, { node_id, local_paths, ...place });
+      out.result({ stored: done, failed }, [
         ...done.map(({ remote_name, remote_path }) => `stored   ${printable(remote_path)} on ${remote_name}`),
         ...failed.map(failureLine),
       ]);
@@ -94,19 +113,11 @@ function pullCommand(files: Command): void {
         const lines = [...wanted.values()].map((name) => `would pull  ${printable(name)}`);
         return out.result({ would_pull: [...wanted.keys()], left }, [...lines, ...notes, ...nothing(lines, notes)]);
       }
-      const outcomes = await each(
-        [...wanted],
-        async ([file_id]) => {
-          const { pulled } = await client.call(pullFile, { file_id, force: options.force ?? false });
-          return pulled;
-        },
-        ([, name]) => name,
-      );
-      const { done, failed, names } = told(outcomes);
+      const { done, failed } = await pullAll({ client, out }, { nodeId, wanted, force: options.force ?? false });
       const lines = done.map(
-        (pulled, index) => `${pulled?.changed ? 'pulled ' : 'as here'}  ${printable(names[index] ?? '')}`,
+        ({ file_id, changed }) => `${changed ? 'pulled ' : 'as here'}  ${printable(wanted.get(file_id) ?? '')}`,
       );
-      out.result({ pulled: done, failed: failed.map(failureOf), left }, [
+      out.result({ pulled: done, failed, left }, [
         ...lines,
         ...failed.map(failureLine),
         ...notes,
@@ -144,37 +155,65 @@ async function wantedOf({
   return wanted;
 }
 
-/** One after the other: what is refused of one keeps no other from going on. @throws what is no refusal of the workspace */
-async function each<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-  nameOf: (item: T) => string = String,
-): Promise<Outcome<R>[]> {
-  const outcomes: Outcome<R>[] = [];
-  for (const item of items) {
-    const name = nameOf(item);
-    try {
-      outcomes.push({ name, done: await work(item) });
-    } catch (error) {
-      if (!(error instanceof CliError) || error.status === null || items.length === 1) throw error;
-      outcomes.push({ name, error });
-    }
+interface Asking {
+  readonly client: WorkspaceClient;
+  readonly out: Output;
+}
+
+/** One file alone is refused as what it is; of several, what is refused of one keeps no other from going on. */
+async function storeAll(
+  { client, out }: Asking,
+  { local_paths, ...place }: Parameters<typeof client.call<typeof storeFiles>>[1],
+): Promise<Results<Stored>> {
+  const [only = '', ...others] = local_paths;
+  if (others.length === 0) return { done: [await client.call(storeFile, { local_path: only, ...place })], failed: [] };
+  const done: Stored[] = [];
+  const failed: Failure[] = [];
+  for (const part of partsOf(local_paths)) {
+    const { stored, refused } = await client.call(storeFiles, { local_paths: part, ...place });
+    done.push(...stored.map(({ given: _given, ...file }) => file));
+    failed.push(...refused.map(({ given: name, code, message }) => ({ name, code, message })));
+    tellHowFar(out, done.length + failed.length, local_paths.length);
   }
-  return outcomes;
+  return { done, failed };
 }
 
-function told<T>(outcomes: readonly Outcome<T>[]) {
-  const done = outcomes.filter((outcome) => 'done' in outcome);
-  const failed = outcomes.filter((outcome) => 'error' in outcome);
-  return { done: done.map((outcome) => outcome.done), names: done.map(({ name }) => name), failed };
+async function pullAll(
+  { client, out }: Asking,
+  { nodeId, wanted, force }: { readonly nodeId: string; readonly wanted: Map<string, string>; readonly force: boolean },
+): Promise<Results<Pulled>> {
+  const ids = [...wanted.keys()];
+  const [only = '', ...others] = ids;
+  if (ids.length > 0 && others.length === 0) {
+    const { pulled } = await client.call(pullFile, { file_id: only, force });
+    return { done: pulled ? [pulled] : [], failed: [] };
+  }
+  const done: Pulled[] = [];
+  const failed: Failure[] = [];
+  for (const file_ids of partsOf(ids)) {
+    const { pulled, refused } = await client.call(pullFiles, { node_id: nodeId, file_ids, force });
+    done.push(...pulled);
+    failed.push(
+      ...refused.map(({ file_id, code, message }) => ({ name: wanted.get(file_id) ?? file_id, code, message })),
+    );
+    tellHowFar(out, done.length + failed.length, ids.length);
+  }
+  return { done, failed };
 }
 
-function failureOf({ name, error: { code, message } }: { readonly name: string; readonly error: CliError }) {
-  return { name, code, message };
+function partsOf<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / LIMITS.filesPerBatch);
+  return Array.from({ length: count }, (_none, index) =>
+    items.slice(index * LIMITS.filesPerBatch, (index + 1) * LIMITS.filesPerBatch),
+  );
 }
 
-function failureLine({ name, error }: { readonly name: string; readonly error: CliError }): string {
-  return `refused  ${printable(`${name}: ${error.message}`)}`;
+function tellHowFar(out: Output, done: number, all: number): void {
+  if (all > LIMITS.filesPerBatch) out.note(`${done.toLocaleString('en-US')} of ${all.toLocaleString('en-US')} files`);
+}
+
+function failureLine({ name, message }: Failure): string {
+  return `refused  ${printable(`${name}: ${message}`)}`;
 }
 
 function leftLine({ path, class: name, message }: Previewed): string | null {

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DEVICE_PARTS, type DeviceParts } from '../../device-parts.js';
+import { HandoffFiles } from '../handoff-files.js';
 import { Mirrors } from '../mirrors.js';
 import { ScopeFiles } from './scope-files.js';
 
@@ -27,6 +28,7 @@ export class ScopeFollower implements OnApplicationBootstrap, BeforeApplicationS
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(Mirrors) private readonly mirrors: Mirrors,
     @Inject(ScopeFiles) private readonly files: ScopeFiles,
+    @Inject(HandoffFiles) private readonly handoffs: HandoffFiles,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -52,6 +54,8 @@ export class ScopeFollower implements OnApplicationBootstrap, BeforeApplicationS
       () => credentials.stop(),
       () => sessions.stop(),
       endStatus,
+      // Its file may come after the event, and is pointed to from then on.
+      this.handoffs.onWritten((nodeId) => this.note([nodeId])),
     );
   }
 

@@ -16,8 +16,16 @@ const WAIT_MS = 30_000;
 const POLL_MS = 100;
 /** First half of each lock, by which it differs from other locks of the product. */
 const CLASS = 7_320;
-const TRY_LOCK = statement('file.try_lock_object', `SELECT pg_try_advisory_lock(${CLASS}, $1::int) AS done`);
-const UNLOCK = statement('file.unlock_object', `SELECT pg_advisory_unlock(${CLASS}, $1::int) AS done`);
+/** $1 locks. Answers whether each was got, in their order. */
+const TRY_LOCKS = statement(
+  'file.try_lock_objects',
+  `SELECT pg_try_advisory_lock(${CLASS}, w.lock) AS done FROM unnest($1::int[]) WITH ORDINALITY AS w(lock, place) ORDER BY w.place`,
+);
+/** $1 locks. */
+const UNLOCK = statement(
+  'file.unlock_objects',
+  `SELECT pg_advisory_unlock(${CLASS}, w.lock) AS done FROM unnest($1::int[]) AS w(lock)`,
+);
 
 type Client = Parameters<Parameters<Database['session']>[0]>[0];
 
@@ -70,7 +78,7 @@ export class ObjectLocks implements BeforeApplicationShutdown {
       // In one order, so that no two wait for each other.
       for (const key of keys) release.push(await this.turn(key, waiting));
       const keeper = await this.connection();
-      for (const key of keys) release.push(await locked(keeper, key, waiting));
+      release.push(await locked(keeper, keys, waiting));
       return await work(AbortSignal.any([signal, keeper.lost]));
     } catch (error) {
       throw waiting.aborted && !signal.aborted && error === waiting.reason ? busy() : error;
@@ -124,22 +132,41 @@ export class ObjectLocks implements BeforeApplicationShutdown {
   }
 }
 
-async function locked({ client, lost }: Keeper, key: number, signal: AbortSignal): Promise<() => Promise<void>> {
-  while (!(await asks(client, TRY_LOCK, key))) {
-    lost.throwIfAborted();
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {
-      throw signal.reason;
-    });
+/** Takes all of them; those after one that others hold are let go of meanwhile. */
+async function locked(
+  { client, lost }: Keeper,
+  keys: readonly number[],
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  // A connection that is lost has let go of everything.
+  const letGo = (held: readonly number[]): Promise<unknown> => asks(client, UNLOCK, held).catch(() => undefined);
+  let mine = 0;
+  try {
+    for (;;) {
+      const wanted = keys.slice(mine);
+      const got = await asks(client, TRY_LOCKS, wanted);
+      const missing = got.indexOf(false);
+      if (missing === -1) break;
+      await letGo(wanted.filter((_key, index) => index > missing && got[index] === true));
+      mine += missing;
+      lost.throwIfAborted();
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+    }
+  } catch (error) {
+    await letGo(keys.slice(0, mine));
+    throw error;
   }
   return async () => {
-    // A connection that is lost has let go of it.
-    await asks(client, UNLOCK, key).catch(() => undefined);
+    await letGo(keys);
   };
 }
 
-async function asks(client: Client, { name, text }: Statement, key: number): Promise<boolean> {
-  const { rows } = await client.query<{ done: boolean }>({ name, text, values: [key] });
-  return rows[0]?.done === true;
+async function asks(client: Client, { name, text }: Statement, keys: readonly number[]): Promise<boolean[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await client.query<{ done: boolean }>({ name, text, values: [keys] });
+  return rows.map(({ done }) => done);
 }
 
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -1,15 +1,25 @@
 import { Controller } from '@nestjs/common';
-import { beginPush, type OutputOf, type ParsedInputOf, storeFile } from '@workspace-graph/contracts';
+import {
+  beginPulls,
+  beginPush,
+  beginPushes,
+  type OutputOf,
+  type ParsedInputOf,
+  storeFile,
+  storeFiles,
+} from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { ByteServer } from './bytes/byte-server.js';
+import { RemoteFiles } from './remote-files.js';
 import { RemotePushes } from './remote-pushes.js';
 
-/** What a gateway asks before a device sends a content. */
+/** What a gateway asks before a device sends contents, or fetches them. */
 @Controller()
 export class PushHandlers {
   constructor(
     private readonly pushes: RemotePushes,
     private readonly server: ByteServer,
+    private readonly files: RemoteFiles,
   ) {}
 
   @Handles(beginPush)
@@ -19,5 +29,23 @@ export class PushHandlers {
     const { nodeId: node_id, pushed } = await this.pushes.prepare(push, change, context.signal);
     const transfer = pushed ? null : this.server.expect({ kind: 'push', push, context: change });
     return { node_id, pushed, transfer };
+  }
+
+  @Handles(beginPushes)
+  async pushAll(
+    { node_id: nodeId }: ParsedInputOf<typeof beginPushes>,
+    context: OperationContext,
+  ): Promise<OutputOf<typeof beginPushes>> {
+    await this.files.writable(nodeId, context.caller);
+    return { transfer: this.server.expect({ kind: 'pushes', nodeId, context: { ...context, operation: storeFiles } }) };
+  }
+
+  @Handles(beginPulls)
+  async pullAll(
+    { node_id: nodeId, pulls }: ParsedInputOf<typeof beginPulls>,
+    context: OperationContext,
+  ): Promise<OutputOf<typeof beginPulls>> {
+    await this.files.node(nodeId, context.caller);
+    return { transfer: this.server.expect({ kind: 'pulls', nodeId, pulls, context }) };
   }
 }

@@ -16,7 +16,6 @@ import type { RemoteObject } from './object-locks.js';
 import { recordedContent, recordObject } from './record-changes.js';
 import { answerOf, objectAt, RemoteFiles } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
-import { RemoteSurveys } from './remote-surveys.js';
 
 type Input = ParsedInputOf<typeof adoptFiles>;
 type Output = OutputOf<typeof adoptFiles>;
@@ -46,7 +45,6 @@ export class RemoteAdoptions {
     private readonly database: Database,
     private readonly files: RemoteFiles,
     private readonly objects: RemoteObjects,
-    private readonly surveys: RemoteSurveys,
   ) {}
 
   /** @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_REMOTE, REMOTE_REFUSED, REMOTE_UNAVAILABLE */
@@ -60,7 +58,7 @@ export class RemoteAdoptions {
     if (!first) return { files: [], skipped };
     const { signal, input } = adopting;
     return this.objects.change([first, ...others], { path: input.node_id, signal }, async (held, locked) => {
-      const known = await this.surveys.knownOf(
+      const known = await this.files.knownObjects(
         held.name,
         wanted.map(({ object }) => object.path),
       );

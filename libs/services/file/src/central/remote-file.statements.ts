@@ -78,6 +78,15 @@ export const SET_REMOTE = statement(
   WHERE id = $1::uuid`,
 );
 
+/** The same of several files on one remote. $1 files, $2 remote, $3 paths, $4 revisions, $5 hashes. */
+export const SET_REMOTES = statement(
+  'file.set_remotes',
+  `
+  UPDATE file.record r SET remote_name = $2::text, remote_path = w.path, remote_revision = w.revision,
+    current_remote_hash = 'sha256:' || w.sha256, last_pushed_at = now()
+  FROM unnest($1::uuid[], $3::text[], $4::text[], $5::text[]) AS w(id, path, revision, sha256) WHERE r.id = w.id`,
+);
+
 /** Records of a node, as far as their objects go. $1 node, $2 how many. */
 export const NODE_OBJECTS = statement(
   'file.node_objects',

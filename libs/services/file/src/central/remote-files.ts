@@ -7,7 +7,7 @@ import {
   ServiceError,
   type TrackedFile,
 } from '@workspace-graph/contracts';
-import { Database, type Transaction } from '@workspace-graph/database';
+import { Database, type RowSource, type Transaction } from '@workspace-graph/database';
 import { filePathParts, parseFilePath, pathKey, routeOf, trackedFile } from '@workspace-graph/domain';
 import { FILES_OF_CHANGES } from '../changes/change.statements.js';
 import { LIST_RULES } from '../remotes/remote.statements.js';
@@ -16,9 +16,11 @@ import type { RemoteObject } from './object-locks.js';
 import {
   FILE_AT,
   FILE_BY_ID,
+  FILES_BY_ID,
   FIND_FILE_NODE,
   type FileNode,
   type FoundFile,
+  KNOWN_OBJECTS,
   PLACED_FILE,
 } from './remote-file.statements.js';
 
@@ -60,6 +62,24 @@ export class RemoteFiles {
     const keys = [...new Set(paths.map(pathKey))];
     const rows = await this.database.rows<{ file: FileRecord }>(FILES_OF_CHANGES, [[], keys.map(() => nodeId), keys]);
     return new Map(rows.map(({ file }) => [pathKey(file.path), file]));
+  }
+
+  /** Those of some files that the caller sees, by their ids; in the transaction that is about to change them. */
+  async some(
+    fileIds: readonly string[],
+    caller: Caller,
+    database: RowSource = this.database,
+  ): Promise<Map<string, FoundFile>> {
+    const values = [...seenBy(caller), fileIds, sessionOf(caller)];
+    const rows = await database.rows<Row<FoundFile>>(FILES_BY_ID, values);
+    return new Map(rows.map((found) => [found.file.id, found]));
+  }
+
+  /** Those paths of a remote at which files lie that have a record, of whichever node: they may be on their way. */
+  async knownObjects(remote: string, paths: readonly string[]): Promise<Set<string>> {
+    if (paths.length === 0) return new Set();
+    const rows = await this.database.rows<{ path: string }>(KNOWN_OBJECTS, [remote, paths]);
+    return new Set(rows.map(({ path }) => path));
   }
 
   /** A file to be read. @throws ServiceError NODE_NOT_FOUND, FILE_NOT_FOUND, NATIVE_FORMAT */

@@ -14,7 +14,7 @@ import { parseFilePath } from '@workspace-graph/domain';
 import { type RemoteDocument, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import { onRemote } from '../remotes/refusals.js';
 import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
-import { KNOWN_OBJECTS, NODE_OBJECTS } from './remote-file.statements.js';
+import { NODE_OBJECTS } from './remote-file.statements.js';
 import { RemoteFiles, storedHashOf } from './remote-files.js';
 
 /** A record, as far as its object goes. */
@@ -95,19 +95,12 @@ export class RemoteSurveys {
     const changed = within.flatMap((record) => changeOf(record, listed.get(record.remote_path ?? '')));
     const own = new Set(within.map(({ remote_path: path }) => path));
     const foreign = [...listed.values()].filter(({ path }) => !own.has(path));
-    const known = await this.knownOf(
+    const known = await this.files.knownObjects(
       held.name,
       foreign.map(({ path }) => path),
     );
     const untracked = foreign.flatMap((entry) => (known.has(entry.path) ? [] : findOf(entry, folder)));
     return { untracked, missing, changed, isWhole: true };
-  }
-
-  /** Those paths of a remote at which files lie that have a record, of whichever node: they may be on their way. */
-  async knownOf(remote: string, paths: readonly string[]): Promise<Set<string>> {
-    if (paths.length === 0) return new Set();
-    const rows = await this.database.rows<{ path: string }>(KNOWN_OBJECTS, [remote, paths]);
-    return new Set(rows.map(({ path }) => path));
   }
 }
 

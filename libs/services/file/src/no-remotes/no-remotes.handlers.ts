@@ -1,7 +1,9 @@
 import { Controller } from '@nestjs/common';
 import {
   beginDownload,
+  beginPulls,
   beginPush,
+  beginPushes,
   beginUpload,
   confirmContent,
   listRemotes,
@@ -9,6 +11,7 @@ import {
   lookAtRemote,
   type OutputOf,
   pullFile,
+  pullFiles,
   removeRemote,
   resolveFile,
   ServiceError,
@@ -16,6 +19,7 @@ import {
   setupRemote,
   snapshotDocument,
   storeFile,
+  storeFiles,
   surveyRemote,
   syncNode,
   testRemote,
@@ -95,6 +99,26 @@ export class NoRemotesHandlers {
 
   @Handles(beginPush, ANY)
   push(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(beginPushes, ANY)
+  pushes(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(beginPulls, ANY)
+  pulls(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(storeFiles, ANY)
+  storeAll(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(pullFiles, ANY)
+  pullAll(): Promise<never> {
     return refuse();
   }
 

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ByteServer } from '../central/bytes/byte-server.js';
+import { Batches, TransferRuns } from '../central/bytes/transfer-runs.js';
 import { CentreIntents } from '../central/centre-intents.js';
 import { CentreChangeHandlers, CentreFolderHandlers } from '../central/change.handlers.js';
 import { InterruptedChanges } from '../central/interrupted-changes.js';
@@ -7,7 +8,9 @@ import { LiveContents } from '../central/live-contents.js';
 import { LookHandlers } from '../central/look.handlers.js';
 import { ObjectFollows } from '../central/object-follows.js';
 import { ObjectLocks } from '../central/object-locks.js';
+import { PullBatches } from '../central/pull-batches.js';
 import { PushHandlers } from '../central/push.handlers.js';
+import { PushBatches } from '../central/push-batches.js';
 import { CentreReadHandlers } from '../central/read.handlers.js';
 import { RemoteAdoptions } from '../central/remote-adoptions.js';
 import { RemoteDeletes } from '../central/remote-deletes.js';
@@ -55,6 +58,10 @@ export class RemotesModule {
         InterruptedChanges,
         RemoteWrites,
         RemotePushes,
+        PushBatches,
+        PullBatches,
+        Batches,
+        TransferRuns,
         RemoteMoves,
         RemoteDeletes,
         RemoteSurveys,

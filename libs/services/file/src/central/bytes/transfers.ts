@@ -1,4 +1,4 @@
-import type { Push } from '@workspace-graph/contracts';
+import type { Pull, Push } from '@workspace-graph/contracts';
 import type { CommandContext } from '@workspace-graph/database';
 
 /** A content that is to be sent, exactly this one. */
@@ -31,4 +31,17 @@ export interface PushTransfer {
   readonly context: CommandContext;
 }
 
-export type Transfer = Download | Upload | PushTransfer;
+/** Several contents of files of a node that a device brings, or fetches. */
+export interface Pushes {
+  readonly kind: 'pushes';
+  readonly nodeId: string;
+  readonly context: CommandContext;
+}
+export interface Pulls {
+  readonly kind: 'pulls';
+  readonly nodeId: string;
+  readonly pulls: readonly Pull[];
+  readonly context: CommandContext;
+}
+
+export type Transfer = Download | Upload | PushTransfer | Pushes | Pulls;
