@@ -7,6 +7,9 @@ import { isAbsent, onDisk } from './disk-errors.js';
 /** Most names are ASCII, and those need no normalising. */
 const ASCII = /^[\x20-\x7e]*$/;
 
+/** Those ASCII characters that are also the normal form of another one: of the Kelvin sign, and of two Greek ones. */
+const HAS_OTHER_FORM = /[K;`]/;
+
 /** A path in a mirror that was checked: every folder on the way is a real folder of the mirror, no symbolic link. */
 export interface MirrorPath {
   readonly mirrorRoot: string;
@@ -83,6 +86,8 @@ async function checkRoot(mirrorRoot: string): Promise<void> {
 /** How a segment is written on disk: as it is, or in another normal form; null when it is not there. */
 async function nameOnDisk(folder: string, segment: string): Promise<string | null> {
   if (await isThere(folder, segment)) return segment;
+  // Reading a large folder for each new file would take ever longer.
+  if (ASCII.test(segment) && !HAS_OTHER_FORM.test(segment)) return null;
   for (const name of await namesIn(folder))
     if (name.normalize('NFC') === segment && (await isThere(folder, name))) return name;
   return null;

@@ -23,7 +23,7 @@ import {
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { FileDelta } from '../records/tracked-files.js';
-import type { FileState, MirrorRow, TrashRow } from '../store/device-store.js';
+import type { DeviceStore, FileState, MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
@@ -80,13 +80,13 @@ export class FileChanges {
   ): Promise<string> {
     const { nodeId } = row;
     const at = await locate(row.path, path);
-    this.mustBeFree(nodeId, at);
+    mustBeFree(this.parts.store, nodeId, at);
     try {
       await using staged = await stage(at, bytes, options);
       if (options.text && !staged.content.isText) throw notEditable(path);
       return await this.parts.locks.run([nodeId], async () => {
         sameFolder(this.parts, row);
-        this.mustBeFree(nodeId, at);
+        mustBeFree(this.parts.store, nodeId, at);
         return this.asides.noted([{ nodeId, path }], async (noted) => {
           const seen = await staged.commit();
           return this.enter({ nodeId, path, seen }, options, () => this.remove(at, seen, noted));
@@ -125,7 +125,7 @@ export class FileChanges {
     const at = await locate(row.path, path);
     if (!at.exists) throw fileNotFound({ node_id: nodeId, path });
     await using staged = await stage(at, bytes, options);
-    return this.parts.locks.run([nodeId], async () => {
+    return await this.parts.locks.run([nodeId], async () => {
       sameFolder(this.parts, row);
       const record = await this.recordAt(nodeId, path, options);
       const current = await readContent(at, { text: options.text ?? false });
@@ -207,11 +207,6 @@ export class FileChanges {
     if (file) this.parts.store.changeFiles({ put: [{ ...file, stamp: null, inode: null }] });
   }
 
-  private mustBeFree(nodeId: string, at: MirrorPath): void {
-    const known = this.parts.store.fileAt(nodeId, pathKey(at.path));
-    if (at.exists || (known && known.path !== at.path)) throw occupied(known?.path ?? at.path);
-  }
-
   private async recordAt(nodeId: string, path: string, { envelope, pulled }: WriteOptions): Promise<FileRecord | null> {
     if (pulled) return pulled;
     const { files } = await this.parts.service.call(findFiles, { paths: [{ node_id: nodeId, path }] }, envelope);
@@ -220,6 +215,12 @@ export class FileChanges {
       throw new ServiceError('NATIVE_FORMAT', `${path} is a document of a cloud service and has no bytes.`, { path });
     return record;
   }
+}
+
+/** @throws ServiceError DESTINATION_EXISTS */
+export function mustBeFree(store: Pick<DeviceStore, 'fileAt'>, nodeId: string, at: MirrorPath): void {
+  const known = store.fileAt(nodeId, pathKey(at.path));
+  if (at.exists || (known && known.path !== at.path)) throw occupied(known?.path ?? at.path);
 }
 
 interface Replaced {

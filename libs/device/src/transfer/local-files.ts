@@ -54,6 +54,12 @@ export class LocalFiles {
     return { at, state, sha256 };
   }
 
+  /** Whether a file lies where its record tells, as far as anything lies here. */
+  isInPlace({ id, node_id, path }: FileRecord): boolean {
+    const state = this.parts.store.file(id);
+    return state === null || state.isDeleted || (state.nodeId === node_id && state.path === path);
+  }
+
   /** Whether a file of a node has the very content of one that lies elsewhere on this machine. */
   async isCopyOf(
     row: MirrorRow,
@@ -75,7 +81,7 @@ export class LocalFiles {
   ): Promise<void> {
     const state = this.parts.store.file(file.id);
     const fromRow = state && this.parts.store.mirror(state.nodeId);
-    if (!fromRow || state.isDeleted || (state.path === file.path && state.nodeId === file.node_id)) return;
+    if (!fromRow || this.isInPlace(file)) return;
     const { sha256 } = await this.look(fromRow, { id: file.id, path: state.path }, signal);
     if (sha256 === null || sha256 !== state.sha256 || (await locate(row.path, file.path)).exists) return;
     await this.parts.locks.run([fromRow.nodeId, row.nodeId], async () => {

@@ -20,7 +20,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
 import type { MirrorRow } from '../store/device-store.js';
-import { BatchTransfers, type PulledFile } from './batch-transfers.js';
+import { BatchPulls, type PulledFile } from './batch-pulls.js';
 import { LocalFiles } from './local-files.js';
 
 type Output = OutputOf<typeof pullFile>;
@@ -34,7 +34,7 @@ export class PullHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(NodeFolders) private readonly folders: NodeFolders,
     @Inject(LocalFiles) private readonly files: LocalFiles,
-    @Inject(BatchTransfers) private readonly transfers: BatchTransfers,
+    @Inject(BatchPulls) private readonly pulls: BatchPulls,
   ) {}
 
   @Handles(pullFile)
@@ -58,7 +58,7 @@ export class PullHandlers {
     const { files } = await this.parts.service.call(findFiles, { ids: file_ids }, envelope);
     const found = files.filter(({ file }) => file.node_id === node_id);
     const records = found.map(({ file }) => file);
-    const outcomes = await this.transfers.pull(row, { files: records, force }, { envelope, signal });
+    const outcomes = await this.pulls.pull(row, { files: records, force }, { envelope, signal });
     const folder = found[0] ? await this.parts.localPaths.folderOf(found[0].place, envelope) : null;
     const answer: OutputOf<typeof pullFiles> = { pulled: [], refused: [] };
     const paths = new Map(records.map(({ id, path }) => [id, path]));
@@ -76,7 +76,7 @@ export class PullHandlers {
     { envelope, signal }: { readonly envelope: Envelope; readonly signal: AbortSignal },
   ): Promise<Output['pulled']> {
     const { file, row } = await this.files.changeable(fileId, envelope);
-    const outcome = (await this.transfers.pull(row, { files: [file], force }, { envelope, signal })).get(fileId);
+    const outcome = (await this.pulls.pull(row, { files: [file], force }, { envelope, signal })).get(fileId);
     if (!outcome) throw fileNotFound({ file_id: fileId });
     if ('refused' in outcome) throw errorOf(outcome.refused);
     const now = await this.folders.file(fileId, envelope);

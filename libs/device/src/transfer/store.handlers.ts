@@ -12,7 +12,7 @@ import { locate } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
-import { BatchTransfers } from './batch-transfers.js';
+import { BatchPushes } from './batch-pushes.js';
 import { Intakes, type TakenIn } from './intake.js';
 
 type Output = OutputOf<typeof storeFiles>;
@@ -25,7 +25,7 @@ export class StoreHandlers {
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     @Inject(NodeFolders) private readonly folders: NodeFolders,
     @Inject(Intakes) private readonly intakes: Intakes,
-    @Inject(BatchTransfers) private readonly transfers: BatchTransfers,
+    @Inject(BatchPushes) private readonly pushes: BatchPushes,
   ) {}
 
   @Handles(storeFile)
@@ -50,7 +50,7 @@ export class StoreHandlers {
     const row = await this.folders.writable(node_id, envelope);
     const intake = await this.intakes.take(row, { given: local_paths, section }, { envelope, signal });
     const ids = [...intake.values()].flatMap((each) => ('fileId' in each ? each.fileId : []));
-    const pushed = await this.transfers.push(row, [...new Set(ids)], { envelope, signal });
+    const pushed = await this.pushes.push(row, [...new Set(ids)], { envelope, signal });
     const place = await this.parts.service.place(node_id, envelope);
     const folder = await this.parts.localPaths.folderOf(place, envelope);
     const answer: Output = { stored: [], refused: [] };

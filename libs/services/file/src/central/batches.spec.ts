@@ -125,7 +125,7 @@ describe('contents that a workstation sends together', () => {
     expect(await stored()).toEqual(contents);
     expect(await remoteHash(ids[7] ?? '')).toBe(`sha256:${sha('text 7')}`);
     const [lines] = await centre.sql<{ count: number }>(
-      `SELECT count(*)::int AS count FROM audit.entry WHERE action = 'store_files' AND target_id = ANY ($1::uuid[])`,
+      `SELECT count(*)::int AS count FROM audit.entry WHERE action = 'store_file' AND target_id = ANY ($1::uuid[])`,
       [ids],
     );
     expect(lines?.count).toBe(60);

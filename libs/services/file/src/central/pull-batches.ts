@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type Caller, type Framed, LIMITS, type Pull, refusalOf, type SentContent } from '@workspace-graph/contracts';
 import { fileNotFound } from '../shared/caller.js';
@@ -72,7 +73,7 @@ export class PullBatches {
         if (sha256 === has) return { header: { file_id, state: 'same', sha256 }, bytes: NONE };
         if (entry.sizeBytes > LIMITS.batchedFileBytes) return { header: tooLarge(file_id), bytes: NONE };
         await using content = await held.remote.read(object.path, { expected: entry.revision, signal });
-        const bytes = await wholeOf(content.bytes);
+        const bytes = await buffer(content.bytes);
         if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw beingWritten(path);
         return { header: { file_id, state: 'sent', sha256 }, bytes };
       });
@@ -84,10 +85,4 @@ export class PullBatches {
 
 function tooLarge(file_id: string): SentContent {
   return { file_id, state: 'too_large' };
-}
-
-async function wholeOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of bytes) parts.push(part);
-  return Buffer.concat(parts);
 }

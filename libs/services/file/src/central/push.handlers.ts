@@ -6,7 +6,6 @@ import {
   type OutputOf,
   type ParsedInputOf,
   storeFile,
-  storeFiles,
 } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { ByteServer } from './bytes/byte-server.js';
@@ -37,7 +36,7 @@ export class PushHandlers {
     context: OperationContext,
   ): Promise<OutputOf<typeof beginPushes>> {
     await this.files.writable(nodeId, context.caller);
-    return { transfer: this.server.expect({ kind: 'pushes', nodeId, context: { ...context, operation: storeFiles } }) };
+    return { transfer: this.server.expect({ kind: 'pushes', nodeId, context: { ...context, operation: storeFile } }) };
   }
 
   @Handles(beginPulls)

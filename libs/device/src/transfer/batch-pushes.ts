@@ -1,0 +1,89 @@
+import { buffer } from 'node:stream/consumers';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Framed, LIMITS, type Push, type PushedFile, refusalOf } from '@workspace-graph/contracts';
+import pMap from 'p-map';
+import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { MirrorRow } from '../store/device-store.js';
+import { eachAlone, type Outcomes, orRefused, portions, REQUESTS } from './batch-outcomes.js';
+import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
+import { LocalFiles } from './local-files.js';
+import { type Transferring, Transfers } from './transfers.js';
+
+/** Some files on their way, and what is known of them. */
+interface Sending {
+  readonly ids: readonly string[];
+  /** Hashes of what was sent. */
+  readonly sent: Map<string, string>;
+  readonly outcomes: Outcomes<PushedFile>;
+}
+
+/**
+ * Many files of one folder on their way to their remotes: small ones together in one request, larger ones each by itself.
+ * What is refused of one is told of it, and the others go on.
+ */
+@Injectable()
+export class BatchPushes {
+  constructor(
+    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(CENTRAL_FILES) private readonly centre: CentralFiles,
+    @Inject(LocalFiles) private readonly files: LocalFiles,
+    @Inject(Transfers) private readonly transfers: Transfers,
+  ) {}
+
+  /** Sends what lies in a folder of files of its node, by their ids. @throws what is no refusal; the reason of the signal */
+  async push(row: MirrorRow, fileIds: readonly string[], transferring: Transferring): Promise<Outcomes<PushedFile>> {
+    const outcomes: Outcomes<PushedFile> = new Map();
+    const sizeOf = (fileId: string): number => this.parts.store.file(fileId)?.sizeBytes ?? 0;
+    const small = fileIds.filter((fileId) => sizeOf(fileId) <= LIMITS.batchedFileBytes);
+    const together = (ids: readonly string[]): Promise<void> => this.together(row, ids, outcomes, transferring.signal);
+    await pMap(portions(small, sizeOf), together, { concurrency: REQUESTS });
+    await eachAlone(fileIds, outcomes, (fileId) => this.transfers.push(fileId, transferring));
+    return outcomes;
+  }
+
+  /** Files that have grown meanwhile get no outcome. */
+  private async together(
+    row: MirrorRow,
+    ids: readonly string[],
+    outcomes: Outcomes<PushedFile>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.transfers.inTurn(ids, async () => {
+      const sent = new Map<string, string>();
+      const contents = this.read(row, { ids, sent, outcomes }, signal);
+      const told = await orRefused(ids, outcomes, () => this.centre.pushAll(row.nodeId, contents, signal));
+      for (const { file_id, pushed, refused } of told ?? []) {
+        if (pushed) outcomes.set(file_id, { done: pushed });
+        else if (refused) outcomes.set(file_id, { refused });
+      }
+      const synced = [...sent].filter(([fileId]) => 'done' in (outcomes.get(fileId) ?? {}));
+      await this.transfers.noteSynced(row.nodeId, new Map(synced));
+    });
+  }
+
+  private async *read(
+    row: MirrorRow,
+    { ids, sent, outcomes }: Sending,
+    signal: AbortSignal,
+  ): AsyncGenerator<Framed<Push>> {
+    for (const fileId of ids) {
+      try {
+        await using content = await this.files.open(row, fileId, signal);
+        if (content.sizeBytes > LIMITS.batchedFileBytes) continue;
+        const header = {
+          file_id: fileId,
+          sha256: content.sha256,
+          size_bytes: content.sizeBytes,
+          modified_at: content.modifiedAt.toISOString(),
+          builds_on: content.state.lastSyncedHash,
+        };
+        const bytes = await buffer(content.bytes());
+        sent.set(fileId, content.sha256);
+        yield { header, bytes };
+      } catch (error) {
+        signal.throwIfAborted();
+        outcomes.set(fileId, { refused: refusalOf(error) });
+      }
+    }
+  }
+}
