@@ -28,13 +28,22 @@ export const SEARCHES = {
     sizes: { SVC_PROPERTY_RUNS: 3_000 },
   },
   registry: { specs: ['libs/device/src/store/registry-kill'], sizes: { SVC_REGISTRY_KILLS: 50 } },
+  transfers: {
+    specs: ['test/central/interrupted-transfers'],
+    sizes: { SVC_TRANSFER_FILES: 2_000, SVC_TRANSFER_MB: 512 },
+  },
   disk: { specs: ['libs/device/src/files/full-disk'], sizes: { SVC_DISK_STEPS: 10 } },
   graph: {
     specs: ['libs/services/graph/src/(snapshot|context|search)', 'libs/services/graph/src/nodes/storm'],
     sizes: {},
   },
   surfaces: {
-    specs: ['libs/surfaces/src/rest/openapi', 'libs/surfaces/src/mcp/(http|answer-budget)', 'test/e2e/openapi'],
+    specs: [
+      'libs/surfaces/src/rest/openapi',
+      'libs/surfaces/src/mcp/(http|answer-budget)',
+      'test/e2e/openapi',
+      'libs/contracts/src/files',
+    ],
     sizes: {},
   },
   sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },

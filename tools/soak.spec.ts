@@ -29,7 +29,7 @@ describe('the long random searches', () => {
       const texts = specsOf(patterns).map((path) => readFileSync(join(root, path), 'utf8'));
       for (const variable of Object.keys(sizes))
         expect(texts.some((text) => text.includes(`'${variable}'`))).toBe(true);
-      expect(texts.some((text) => /fast-check|_SEED'|_KILLS'|_PARTS'/.test(text))).toBe(true);
+      expect(texts.some((text) => /fast-check|_SEED'|_KILLS'|_PARTS'|_STEPS'|_FILES'/.test(text))).toBe(true);
     },
   );
 

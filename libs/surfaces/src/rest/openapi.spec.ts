@@ -19,6 +19,7 @@ const NAMELESS = [
   'edge_id',
   'event_id',
   'file_id',
+  'file_ids',
   'responsibility_id',
   'responsibility_ids',
   'session_id',
