@@ -5,6 +5,7 @@ import { LIMITS } from '../limits.js';
 import { command, type Operation, query } from '../operation.js';
 import { FileName, FilePath, FileStatus, LocalPath, PathText, Sha256, Subpath } from './file.js';
 import { HASH_KINDS, RemoteName, RemoteType } from './remote-config.js';
+import { pullFiles, storeFiles } from './transfer-batches.js';
 
 /**
  * Operations on the organization's remote storage. Those about the remotes themselves belong to the file service, those
@@ -299,7 +300,9 @@ export const REMOTE_OPERATIONS: readonly Operation[] = [
   removeRemote,
   setRoutingPolicy,
   storeFile,
+  storeFiles,
   pullFile,
+  pullFiles,
   snapshotDocument,
   syncNode,
   resolveFile,
