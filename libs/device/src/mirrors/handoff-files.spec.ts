@@ -134,14 +134,18 @@ describe('the handoff of a session', () => {
     await untilWritten(file, 'First.');
     await handOver(one, 'Second.');
     await untilWritten(file, 'Second.');
-    expect(await readdir(join(path, '.svc/handoffs'))).toEqual([`${one.id}.md`]);
+    // What was replaced is aside for a moment.
+    await eventually(async () => expect(await readdir(join(path, '.svc/handoffs'))).toEqual([`${one.id}.md`]));
     await writeFile(file, (await readFile(file, 'utf8')).replace('Second.', 'Second, mended.'));
     await handOver(one, 'Second.');
     expect(await tell(one)).toMatchObject({ state: 'changed' });
     await handOver(one, 'Third.');
     await untilWritten(file, 'Third.');
     expect(await tell(one)).toMatchObject({ state: 'unchanged' });
-    const [kept = ''] = (await readdir(join(path, '.svc/handoffs'))).filter((name) => name !== `${one.id}.md`);
+    const others = async (): Promise<string[]> =>
+      (await readdir(join(path, '.svc/handoffs'))).filter((name) => name !== `${one.id}.md`);
+    await eventually(async () => expect(await others()).toHaveLength(1));
+    const [kept = ''] = await others();
     expect(kept).toMatch(new RegExp(`^${one.id} changed [0-9a-f]{8}\\.md$`));
     expect(await readFile(join(path, '.svc/handoffs', kept), 'utf8')).toContain('Second, mended.');
   });
