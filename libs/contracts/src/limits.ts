@@ -71,6 +71,11 @@ export const LIMITS = {
   fileHitsMax: 50,
   /** Characters of a snippet of a file. */
   fileSnippetLength: 300,
+  /** Text files on remotes that one search looks through, the last changed first, and bytes of the largest of them. */
+  grepFiles: 5_000,
+  grepFileBytes: 4 * 1_048_576,
+  /** Milliseconds for which it does. */
+  grepMs: 5_000,
   renameFolderDefault: 20,
   renameFolderMax: 1_000,
   adoptMax: 1_000,

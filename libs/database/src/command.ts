@@ -334,6 +334,15 @@ export async function appliedOnce<R>(
 }
 
 /**
+ * The reply of a call that was applied before, for changes that would begin otherwise when they are repeated; null for any
+ * other. @throws ServiceError CONFLICT, as a repeated call
+ */
+export async function appliedBefore(database: Database, context: CommandContext): Promise<RawJson | null> {
+  const applied = await findApplied(database, context);
+  return applied instanceof RawJson ? applied : null;
+}
+
+/**
  * The reply of a call that was applied before; null for a new one, `unseen` when the reply rests on a node that the
  * caller does not see. Both are decided in one statement.
  * @throws ServiceError CONFLICT for a reply that is not kept, and for another request under the same call id

@@ -11,6 +11,7 @@ export * from './backup/index.js';
 export { changedFields } from './changed-fields.js';
 export {
   type AuditRecord,
+  appliedBefore,
   appliedOnce,
   type CommandContext,
   type PreparedWork,

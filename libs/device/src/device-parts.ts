@@ -54,5 +54,10 @@ export interface DeviceParts {
   readonly logger: Logger;
 }
 
+/** What changes of files on the disk of a device need: also of one that does not run. */
+export interface DiskParts extends Pick<DeviceParts, 'store' | 'locks' | 'logger'> {
+  readonly settings: Pick<DeviceSettings, 'own' | 'trashDays'>;
+}
+
 /** Injection token of DeviceParts. */
 export const DEVICE_PARTS = Symbol('workspace-graph:device-parts');

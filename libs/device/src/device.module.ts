@@ -31,6 +31,7 @@ import { StatusHandlers } from './status/status.handlers.js';
 import { DeviceStore } from './store/device-store.js';
 import type { CentralFiles } from './transfer/central-files.js';
 import { PullHandlers } from './transfer/pull.handlers.js';
+import { SnapshotHandlers } from './transfer/snapshot.handlers.js';
 import { StoreHandlers } from './transfer/store.handlers.js';
 import { transferProviders } from './transfer/transfer.providers.js';
 import { TrashHandlers } from './trash/trash.handlers.js';
@@ -57,7 +58,7 @@ export interface DeviceOptions {
 export class DeviceModule implements OnApplicationShutdown {
   static forRoot(options: DeviceOptions): DynamicModule {
     const transfer = options.centre
-      ? { controllers: [StoreHandlers, PullHandlers], providers: transferProviders(options.centre) }
+      ? { controllers: [StoreHandlers, PullHandlers, SnapshotHandlers], providers: transferProviders(options.centre) }
       : { controllers: [], providers: [] };
     return {
       module: DeviceModule,

@@ -11,6 +11,7 @@ export {
   seenUnderNewName,
   verifiedBytes,
 } from './content.js';
+export { decodeText } from './decode-text.js';
 export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
 export { HeldFolder, READ_FLAGS, statOrNull } from './held-folder.js';
 export { EXCERPT_BYTES, excerptOf, inlineContent, tokensOfInline } from './inline-content.js';

@@ -2,6 +2,7 @@ export * from './access/effective-access.js';
 export * from './assert-never.js';
 export * from './files/classify.js';
 export * from './files/file-path.js';
+export * from './files/file-snippet.js';
 export * from './files/given-paths.js';
 export * from './files/ignored-names.js';
 export * from './files/plan-index.js';

@@ -26,6 +26,7 @@ export {
   type RemoteFile,
   type RemotePlace,
   serviceErrorOf,
+  type TextSearch,
   type TransferOptions,
   type WriteOptions,
 } from './port/index.js';

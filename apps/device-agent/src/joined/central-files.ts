@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@workspace-graph/bus';
-import { adoptFiles, deleteFile, type OutputOf, RawJson } from '@workspace-graph/contracts';
+import {
+  adoptFiles,
+  deleteFile,
+  type Operation,
+  type OutputOf,
+  RawJson,
+  searchFiles,
+  snapshotDocument,
+} from '@workspace-graph/contracts';
 import type { CentralFiles } from '@workspace-graph/device';
 import type { CentralContent } from '@workspace-graph/surfaces';
 
@@ -16,9 +24,16 @@ export function centralFiles(content: CentralContent, link: Pick<Bus, 'call'>): 
       const input = { file_id, confirmed: true, ...condition };
       await link.call(deleteFile, input, { ...envelope, callId: randomUUID() });
     },
-    adopt: async (input, envelope) => {
-      const reply = await link.call(adoptFiles, input, { ...envelope, callId: randomUUID() });
-      return reply instanceof RawJson ? (reply.parse() as OutputOf<typeof adoptFiles>) : reply;
-    },
+    adopt: async (input, envelope) =>
+      parsed<typeof adoptFiles>(await link.call(adoptFiles, input, { ...envelope, callId: randomUUID() })),
+    search: async (input, envelope, signal) =>
+      parsed<typeof searchFiles>(await link.call(searchFiles, input, envelope, { signal })),
+    // Repeated by its caller, it is repeated there.
+    snapshot: async (input, envelope, signal) =>
+      parsed<typeof snapshotDocument>(await link.call(snapshotDocument, input, envelope, { signal })),
   };
+}
+
+function parsed<Op extends Operation>(reply: OutputOf<Op> | RawJson): OutputOf<Op> {
+  return reply instanceof RawJson ? (reply.parse() as OutputOf<Op>) : reply;
 }

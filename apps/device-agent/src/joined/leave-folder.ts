@@ -1,11 +1,23 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Uncleared } from '@workspace-graph/device';
 import { syncFolder } from '@workspace-graph/platform/disk';
 import type { WorkspacePaths } from '../workspace/workspace-paths.js';
 import { forgetMembership } from './membership.js';
 
 /** What belongs to the folder and not to its membership. */
 const STAYS = new Set(['owner.lock', 'owner.pid', 'backups', 'left', 'joined.json', 'device-token']);
+
+/** Agents that start in the folders of nodes would call a workspace that does not answer. Answers where that could not be undone. */
+export async function clearAgentFiles({ root, own }: WorkspacePaths): Promise<readonly Uncleared[]> {
+  if (!existsSync(join(own, 'sync.db'))) return [];
+  // All of a device takes its time to load; other commands need none of it.
+  const { clearFolders } = await import('@workspace-graph/device');
+  const { createProcessLogger, loadConfig } = await import('@workspace-graph/platform');
+  const { config } = loadConfig('cli', { ...process.env, SVC_WORKSPACE_ROOT: root });
+  return clearFolders({ own, logger: createProcessLogger('cli', config) });
+}
 
 /**
  * Puts aside what this folder knew as a device of a central workspace, trash included, and forgets the membership last: whoever is

@@ -9,7 +9,6 @@ import {
   resolveFile,
   type ServiceError,
   SOCKET_PATH,
-  snapshotDocument,
   syncNode,
 } from '@workspace-graph/contracts';
 import { type DeviceSettings, MirrorConfigs } from '@workspace-graph/device';
@@ -29,7 +28,7 @@ import { LocalPageTokens } from './local-page-tokens.js';
 import { type Membership, readDeviceToken, writeMembership } from './membership.js';
 
 /** What works on remotes from here; not offered yet. */
-const LEFT_OUT: readonly Operation[] = [resolveFile, snapshotDocument, syncNode];
+const LEFT_OUT: readonly Operation[] = [resolveFile, syncNode];
 const OPERATIONS: readonly Operation[] = [
   ...centralOperationsOf(SERVICES.gateway.calls).filter(({ owner }) => owner !== 'device'),
   ...operationsOf(['device', 'workspace']).filter((operation) => !LEFT_OUT.includes(operation)),

@@ -19,6 +19,14 @@ export const ClientConfigFile = z.strictObject({
     .describe('foreign: this file or its entry was not written by the product, so it was not changed.'),
 });
 
+/** Folders that were made on the remote of a node. */
+export const RemoteScaffold = z.strictObject({
+  remote_name: z.string().nullable().describe('Null for a node without a remote.'),
+  folders: z.array(z.string()).describe('Those that were not there, and that the storage can hold without a file.'),
+  problem: z.string().nullable().describe('Why the remote could not be asked; null when it could.'),
+});
+export type RemoteScaffold = z.infer<typeof RemoteScaffold>;
+
 export const createMirror = command({
   name: 'create_mirror',
   owner: 'device',
@@ -39,7 +47,7 @@ export const createMirror = command({
     local_path: LocalPath.nullable(),
     created: z.boolean().describe('False when the node already had its folder.'),
     subdirs: z.array(z.string()),
-    remote_scaffold: z.strictObject({ remote_name: z.string().nullable(), folders: z.array(z.string()) }),
+    remote_scaffold: RemoteScaffold,
     scope_config: z.array(ClientConfigFile),
   }),
   errors: ['NODE_NOT_FOUND', 'MIRROR_PATH_REFUSED', 'CONFLICT', 'STORAGE_FULL'],

@@ -149,7 +149,7 @@ export const applyFileChanges = command({
       ),
   }),
   output: z.strictObject({ results: z.array(FileChangeResult).describe('One for each change, in the same order.') }),
-  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'CONFLICT', 'DESTINATION_EXISTS'],
+  errors: ['NODE_NOT_FOUND', 'FILE_NOT_FOUND', 'CONFLICT', 'DESTINATION_EXISTS', 'NATIVE_FORMAT'],
   timeoutMs: 60_000,
 });
 

@@ -3,7 +3,7 @@ import { Confirmed, Done, Id, plainText, Timestamp } from '../common.js';
 import { NodeType } from '../graph/vocabulary.js';
 import { LIMITS } from '../limits.js';
 import { command, type Operation, query } from '../operation.js';
-import { FileName, FilePath, FileStatus, LocalPath, PathText, Sha256, Subpath } from './file.js';
+import { FileName, FilePath, FileStatus, LocalPath, PathText, Section, Sha256, Subpath } from './file.js';
 import { HASH_KINDS, RemoteName, RemoteType } from './remote-config.js';
 import { pullFiles, storeFiles } from './transfer-batches.js';
 
@@ -246,22 +246,48 @@ export const pullFile = command({
   mcp: { tool: 'svc_pull', title: 'Pull file' },
 });
 
+/** Formats in which a document of a cloud service can be had as a file. */
+export const EXPORT_FORMATS = ['pdf', 'markdown', 'docx'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 export const snapshotDocument = command({
   name: 'snapshot_document',
   owner: 'device',
+  atCentre: true,
   tier: 'write',
   reach: { node_id: 'write' },
-  doc: 'Export a cloud document as a file of a node. Central workspaces only.',
+  doc: 'Export a document of a cloud service, such as Google Docs, as a file of a node. The document lies in the folder of a node that you see, on a remote of the organization. An existing file is never overwritten. Central workspaces only.',
   input: z.strictObject({
-    node_id: Id,
-    doc_url: z.string().max(LIMITS.urlLength),
-    format: z.enum(['pdf', 'markdown', 'docx']).default('pdf'),
-    filename: FileName.optional(),
+    node_id: Id.describe('The node that gets the file.'),
+    doc_url: z
+      .string()
+      .max(LIMITS.urlLength)
+      .regex(/\/d\/[A-Za-z0-9_-]+(?:[/?#]|$)/, 'must be the address of a document: it contains /d/ID/')
+      .describe('Address of the document; it contains /d/ID/.'),
+    format: z.enum(EXPORT_FORMATS).default('pdf').describe('A spreadsheet, presentation or drawing can only be a pdf.'),
+    filename: FileName.optional().describe('With its extension. Default: snapshot-TIME, with that of the format.'),
+    section: Section.default('wip'),
     subpath: Subpath.nullable().optional(),
   }),
-  output: Answer,
-  errors: ['LOCAL_MODE_NO_REMOTE'],
-  mcp: { tool: 'svc_snapshot', title: 'Snapshot a cloud document' },
+  output: z.strictObject({
+    file_id: Id,
+    filename: z.string(),
+    remote_path: z.string(),
+    local_path: LocalPath.nullable(),
+  }),
+  errors: [
+    'LOCAL_MODE_NO_REMOTE',
+    'NODE_NOT_FOUND',
+    'FILE_NOT_FOUND',
+    'NO_REMOTE',
+    'DESTINATION_EXISTS',
+    'REMOTE_REFUSED',
+    'REMOTE_UNAVAILABLE',
+    'STORAGE_FULL',
+  ],
+  timeoutMs: 120_000,
+  rest: { method: 'POST', path: '/nodes/{node_id}/files/snapshot', tag: FILES_TAG },
+  mcp: { tool: 'svc_snapshot', title: 'Snapshot a cloud document', additive: true },
 });
 
 export const syncNode = command({

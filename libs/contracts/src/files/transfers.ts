@@ -3,6 +3,7 @@ import { Id, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 import { FileRecord, Sha256 } from './file.js';
+import { RemoteScaffold } from './mirrors.js';
 
 /**
  * How the bytes of files come through the centre: a gateway asks the file service for a transfer on behalf of its caller,
@@ -122,6 +123,19 @@ export const lookAtRemote = query({
   input: z.strictObject({ file_ids: z.array(Id).min(1).max(LIMITS.looksPerCall) }),
   output: z.strictObject({ looks: z.array(RemoteLook) }),
   timeoutMs: 120_000,
+});
+
+export const scaffoldRemote = command({
+  name: 'scaffold_remote',
+  owner: 'file',
+  tier: 'device',
+  reach: 'internal',
+  idempotent: true,
+  doc: 'Make the folders of a node on its remote: its sections, or those for the nodes of an organization.',
+  input: z.strictObject({ node_id: Id }),
+  output: RemoteScaffold,
+  errors: ['NODE_NOT_FOUND'],
+  timeoutMs: 30_000,
 });
 
 /** Something on a remote, in the folder of a node, that no record tells of. */

@@ -22,6 +22,8 @@ const centre: CentralFiles = {
   pushAll: never,
   pullAll: never,
   adopt: never,
+  search: never,
+  snapshot: never,
   remove: async (fileId) => {
     if (refusal) throw refusal;
     removed.push(fileId);

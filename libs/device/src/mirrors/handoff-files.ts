@@ -1,4 +1,3 @@
-import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import {
@@ -15,6 +14,7 @@ import type { z } from 'zod';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FolderTexts } from './client-config/folder-texts.js';
+import { removeOwnText } from './client-config/own-files.js';
 import { hashOf } from './client-config/owned-text.js';
 import { type FoundText, readText } from './client-config/text-file.js';
 import { HANDOFF_FOLDER, handoffPathOf } from './handoff-path.js';
@@ -100,18 +100,9 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     }
   }
 
-  /** Takes the files that nobody changed out of a folder. Call it while the node is locked. */
-  async remove(row: MirrorRow): Promise<void> {
-    const names = await readdir(join(row.path, HANDOFF_FOLDER)).catch(() => []);
-    for (const name of names) if (name.endsWith('.md')) await this.removeOwn(row, `${HANDOFF_FOLDER}/${name}`);
+  /** What was written into a folder does not matter any more. */
+  forget(row: MirrorRow): void {
     for (const [sessionId, { nodeId }] of this.written) if (nodeId === row.nodeId) this.written.delete(sessionId);
-    // What else lies there is somebody's, and stays.
-    for (const folder of [HANDOFF_FOLDER, '.svc']) await rmdir(join(row.path, folder)).catch(() => undefined);
-  }
-
-  private async removeOwn({ path: folder }: MirrorRow, path: string): Promise<void> {
-    const found = await readText(folder, path);
-    if (typeof found === 'object' && isOwnText(found.text)) await this.texts.remove({ folder, path, found });
   }
 
   private get personId(): string | undefined {
@@ -154,7 +145,7 @@ export class HandoffFiles implements OnApplicationBootstrap, BeforeApplicationSh
     if (!session || !row) return;
     if (!isOpen(session.state)) {
       this.written.delete(sessionId);
-      return this.parts.locks.run([nodeId], () => this.removeOwn(row, handoffPathOf(sessionId)));
+      return this.parts.locks.run([nodeId], () => removeOwnText(row, handoffPathOf(sessionId), this.texts));
     }
     const info = await orNull(this.parts.service.call(getResumeInfo, input, null));
     if (info?.handoff) await this.follow(row, sessionId, withMark(textOf(info.handoff)));

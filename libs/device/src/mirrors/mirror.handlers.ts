@@ -6,8 +6,10 @@ import {
   type NodePlace,
   type OutputOf,
   type ParsedInputOf,
+  type RemoteScaffold,
   removeMirror,
   ServiceError,
+  scaffoldRemote,
 } from '@workspace-graph/contracts';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -18,6 +20,9 @@ import { chosenPath, defaultFolder, folderError, pathRefused, realFolder } from 
 import { makeFolder, sectionsOf } from './make-folder.js';
 import { MirrorFolders } from './mirror-folders.js';
 import { folderIdentity, Mirrors } from './mirrors.js';
+
+/** For which a storage that answers slowly is waited for. */
+const SCAFFOLD_MS = 10_000;
 
 /** Makes and gives up folders of nodes on this device. */
 @Controller()
@@ -39,7 +44,7 @@ export class MirrorHandlers {
     // Read before anything is made, so that a graph that does not answer leaves nothing half done.
     const caller = await this.configs.scopes.readerFor(nodeId, callerOf(context.envelope));
     const graph = await this.configs.scopes.read(nodeId, { ...context.envelope, caller }, context.signal);
-    return this.parts.locks.run([nodeId], async () => {
+    const made = await this.parts.locks.run([nodeId], async () => {
       const { row, created } = await this.folderOf(place, chosen, context);
       const sections = sectionsOf(place.type);
       return {
@@ -47,12 +52,25 @@ export class MirrorHandlers {
         local_path: await this.parts.localPaths.folderOf(place, context.envelope),
         created,
         subdirs: [...sections],
-        remote_scaffold: { remote_name: null, folders: [] },
         scope_config: await this.configs.write(row, graph, caller).catch((error: unknown) => {
           throw folderError(error);
         }),
       };
     });
+    return { ...made, remote_scaffold: await this.scaffold(nodeId, context) };
+  }
+
+  /** The folder here is made, whatever becomes of those on the remote. */
+  private async scaffold(nodeId: string, { envelope, signal }: OperationContext): Promise<RemoteScaffold> {
+    const none = { remote_name: null, folders: [], problem: null };
+    if (!this.parts.centre) return none;
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(SCAFFOLD_MS)]);
+    try {
+      return await this.parts.service.call(scaffoldRemote, { node_id: nodeId }, envelope, bounded);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || signal.aborted) throw error;
+      return { ...none, problem: error.message };
+    }
   }
 
   @Handles(removeMirror)

@@ -61,7 +61,7 @@ describe('the folder of a node', () => {
         local_path: path,
         created: true,
         subdirs: ['wip', 'outputs', 'resources'],
-        remote_scaffold: { remote_name: null, folders: [] },
+        remote_scaffold: { remote_name: null, folders: [], problem: null },
         scope_config: [
           { client: 'claude-code', path: '.mcp.json', state: 'written' },
           { client: 'codex', path: '.codex/config.toml', state: 'written' },

@@ -12,6 +12,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import { filePathParts, type Term, termsOf } from '@workspace-graph/domain';
+import type { OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileIndexer } from './file-indexer.js';
 import type { FoundFile, IndexSearch } from './index/index-messages.js';
@@ -20,6 +21,10 @@ import { IndexThread } from './index/index-thread.js';
 /** Hits read from the index at once: few at first, then as many as can be asked about. */
 const FIRST_HITS = 200;
 const MORE_HITS = LIMITS.filesPerChange;
+
+type Input = ParsedInputOf<typeof searchFiles>;
+type Output = OutputOf<typeof searchFiles>;
+type Asking = Pick<OperationContext, 'envelope' | 'signal'>;
 
 interface Search {
   readonly terms: readonly Term[];
@@ -36,11 +41,35 @@ export class FileSearch {
     @Inject(FileIndexer) private readonly indexer: FileIndexer,
   ) {}
 
-  /** @throws ServiceError VALIDATION_FAILED for a query without a word, NODE_NOT_FOUND */
-  async search(
-    { query, node_id: nodeId, limit }: ParsedInputOf<typeof searchFiles>,
-    envelope: Envelope,
-  ): Promise<OutputOf<typeof searchFiles>> {
+  /**
+   * What is found in the folders here comes first, then what the centre finds on remotes.
+   * @throws ServiceError VALIDATION_FAILED for a query without a word, NODE_NOT_FOUND
+   */
+  async search(input: Input, { envelope, signal }: Asking): Promise<Output> {
+    const here = await this.searchHere(input, envelope);
+    const there = await this.searchThere(input, { envelope, signal });
+    const hits = new Map([...here.hits, ...there.hits].map((hit) => [hit.file_id, hit]));
+    for (const hit of here.hits) hits.set(hit.file_id, hit);
+    const isAll = hits.size <= input.limit;
+    return {
+      hits: [...hits.values()].slice(0, input.limit),
+      complete: here.complete && there.complete && isAll,
+      indexing: here.indexing,
+    };
+  }
+
+  /** Without a way to the centre, what is here is found. */
+  private async searchThere(input: Input, { envelope, signal }: Asking): Promise<Omit<Output, 'indexing'>> {
+    if (!this.parts.centre) return { hits: [], complete: true };
+    try {
+      return await this.parts.centre.search(input, envelope, signal);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !error.retryable || signal.aborted) throw error;
+      return { hits: [], complete: false };
+    }
+  }
+
+  private async searchHere({ query, node_id: nodeId, limit }: Input, envelope: Envelope): Promise<Output> {
     const terms = termsOf(query);
     if (terms.length === 0)
       throw validationFailed([{ path: 'query', message: 'must contain a word: letters or digits to search for' }]);

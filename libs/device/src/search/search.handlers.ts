@@ -11,8 +11,8 @@ export class SearchHandlers {
   @Handles(searchFiles)
   searchFiles(
     input: ParsedInputOf<typeof searchFiles>,
-    { envelope }: OperationContext,
+    context: OperationContext,
   ): Promise<OutputOf<typeof searchFiles>> {
-    return this.files.search(input, envelope);
+    return this.files.search(input, context);
   }
 }

@@ -10,6 +10,8 @@ import type {
   PushedFile,
   PushOutcome,
   SentContent,
+  searchFiles,
+  snapshotDocument,
 } from '@workspace-graph/contracts';
 
 /** The contents of files at the centre. */
@@ -32,6 +34,18 @@ export interface CentralFiles extends Pick<FileContent, 'open'> {
   remove(fileId: string, expectedVersion: number | undefined, envelope: Envelope): Promise<void>;
   /** Has files tracked that lie on the remote of a node. @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_REMOTE, REMOTE_REFUSED, REMOTE_UNAVAILABLE */
   adopt(input: InputOf<typeof adoptFiles>, envelope: Envelope): Promise<OutputOf<typeof adoptFiles>>;
+  /** Searches the files on remotes. @throws ServiceError NODE_NOT_FOUND */
+  search(
+    input: InputOf<typeof searchFiles>,
+    envelope: Envelope,
+    signal: AbortSignal,
+  ): Promise<OutputOf<typeof searchFiles>>;
+  /** Makes a file of a document of a cloud service, on the remote of a node. @throws ServiceError as `snapshot_document` */
+  snapshot(
+    input: InputOf<typeof snapshotDocument>,
+    envelope: Envelope,
+    signal: AbortSignal,
+  ): Promise<OutputOf<typeof snapshotDocument>>;
 }
 
 /** Injection token of CentralFiles. */

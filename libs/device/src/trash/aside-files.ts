@@ -13,7 +13,7 @@ import {
 } from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
-import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { DEVICE_PARTS, type DiskParts } from '../device-parts.js';
 import type { AsideRow } from '../store/aside-store.js';
 import type { TrashRow } from '../store/device-store.js';
 import { TakenAside } from './taken-aside.js';
@@ -58,7 +58,7 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
   private readonly done = new Map<string, AsideRow>();
 
   constructor(
-    @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
+    @Inject(DEVICE_PARTS) private readonly parts: DiskParts,
     readonly trash: Trash,
   ) {}
 

@@ -4,7 +4,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationB
 import type { SeenContent } from '@workspace-graph/disk';
 import { editOf, isAbsent, keepAs, locate, type MirrorPath, readContent, stampOf } from '@workspace-graph/disk';
 import { newId, syncFolder } from '@workspace-graph/platform';
-import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { DEVICE_PARTS, type DiskParts } from '../device-parts.js';
 import type { TrashRow } from '../store/device-store.js';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -36,7 +36,7 @@ export class Trash implements OnApplicationBootstrap, BeforeApplicationShutdown 
   private readonly unneeded = new Set<string>();
   private sweeping: Promise<void> = Promise.resolve();
 
-  constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {
+  constructor(@Inject(DEVICE_PARTS) private readonly parts: DiskParts) {
     this.folder = join(parts.settings.own, 'trash');
   }
 

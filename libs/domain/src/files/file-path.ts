@@ -133,6 +133,9 @@ const TYPE_FOLDERS = {
   principle: 'principles',
 } as const satisfies Record<Exclude<NodeType, 'organization'>, string>;
 
+/** What lies in the folder of an organization on a remote. */
+export const ORGANIZATION_FOLDERS: readonly string[] = ['workflow', ...Object.values(TYPE_FOLDERS)];
+
 /** What a path such as kubernetes/areas/sig-network names; null for a text that is no such path. */
 export function parseNodeFolder(
   text: string,

@@ -6,6 +6,8 @@ export type Term = readonly string[];
 
 const QUOTE = /["“”„‟«»]/u;
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const WORD_CHARACTER = '[\\p{L}\\p{N}\\p{M}]';
+const BETWEEN_WORDS = '[^\\p{L}\\p{N}\\p{M}]';
 
 /**
  * What a search text asks for: every word and every "phrase" of it. Nothing in it is syntax but quotes; a word with
@@ -24,6 +26,17 @@ export function termsOf(query: string): readonly Term[] {
 /** The folded words of a text. */
 export function wordsOf(text: string): string[] {
   return fold(text).match(WORD) ?? [];
+}
+
+/** Tells whether all of the terms stand in a text, as whole words and in their order. */
+export function termsMatcher(terms: readonly Term[]): (text: string) => boolean {
+  const patterns = terms.map(
+    (term) => new RegExp(`(?<!${WORD_CHARACTER})${term.join(`${BETWEEN_WORDS}+`)}(?!${WORD_CHARACTER})`, 'u'),
+  );
+  return (text) => {
+    const folded = fold(text);
+    return patterns.every((pattern) => pattern.test(folded));
+  };
 }
 
 /** The words of terms, for marking them. */

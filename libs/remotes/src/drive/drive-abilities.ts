@@ -1,5 +1,6 @@
-import { callOf } from '../http/network.js';
-import type { CallOptions, ExportFormat, NativeDocuments, RemoteFile, TextSearch, Trash } from '../port/index.js';
+import type { ExportFormat } from '@workspace-graph/contracts';
+import { callOf, type HttpCall } from '../http/network.js';
+import type { CallOptions, NativeDocuments, RemoteDocument, RemoteFile, TextSearch, Trash } from '../port/index.js';
 import { folderPath, nameOf, RemoteFailure } from '../port/index.js';
 import { type DriveApi, quoted } from './drive-api.js';
 import { type DriveFile, entryOf, fileOf } from './drive-file.js';
@@ -48,9 +49,10 @@ export class DriveSearch implements TextSearch {
   private async pathOf(
     file: DriveFile,
     seen: Map<string, Promise<string | null>>,
-    call: ReturnType<typeof callOf>,
+    call: HttpCall,
   ): Promise<string | null> {
-    return fileOf('', file) ? this.tree.pathOf(file, call, seen) : null;
+    const { kind } = entryOf('', file);
+    return kind === 'file' || kind === 'document' ? this.tree.pathOf(file, call, seen) : null;
   }
 }
 
@@ -61,17 +63,27 @@ export class DriveDocuments implements NativeDocuments {
     private readonly tree: DriveTree,
   ) {}
 
+  find(documentId: string, options: CallOptions = {}): Promise<RemoteDocument | null> {
+    return this.found(documentId, callOf('', options));
+  }
+
   async export(
-    documentId: string,
+    { id, path }: RemoteDocument,
     format: ExportFormat,
     options: CallOptions = {},
   ): Promise<AsyncIterable<Uint8Array>> {
-    const call = callOf('', options);
-    const file = await this.api.file(documentId, call);
+    const call = callOf(path, options);
+    const now = await this.found(id, call);
+    if (now?.path !== path) throw new RemoteFailure('not_found', call);
+    return readOut(await this.api.exported(id, MEDIA_TYPES[format], call), path);
+  }
+
+  private async found(id: string, call: HttpCall): Promise<RemoteDocument | null> {
+    const file = await this.api.file(id, call);
     const path = file && !file.trashed ? await this.tree.pathOf(file, call) : null;
-    if (!file || path === null || entryOf(path, file).kind !== 'document') throw new RemoteFailure('not_found', call);
-    const response = await this.api.exported(file.id, MEDIA_TYPES[format], { ...call, path });
-    return readOut(response, path);
+    if (!file || path === null) return null;
+    const entry = entryOf(path, file);
+    return entry.kind === 'document' ? entry : null;
   }
 }
 

@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS, type ExportFormat } from '@workspace-graph/contracts';
 import { z } from 'zod';
 import { entryNamed, type RemoteDocument, type RemoteEntry, type RemoteFile } from '../port/index.js';
 
@@ -5,6 +6,13 @@ export const FOLDER_TYPE = 'application/vnd.google-apps.folder';
 /** Of what has no bytes: documents of Google's own format, and shortcuts. */
 const OWN_TYPES = 'application/vnd.google-apps.';
 const NO_DOCUMENTS: readonly string[] = [`${OWN_TYPES}shortcut`, `${OWN_TYPES}drive-sdk`, `${OWN_TYPES}unknown`];
+/** What Drive exports its documents as; it exports none of another type. */
+const FORMATS: Readonly<Record<string, readonly ExportFormat[]>> = {
+  [`${OWN_TYPES}document`]: EXPORT_FORMATS,
+  [`${OWN_TYPES}spreadsheet`]: ['pdf'],
+  [`${OWN_TYPES}presentation`]: ['pdf'],
+  [`${OWN_TYPES}drawing`]: ['pdf'],
+};
 
 /** What is asked for of each file. */
 export const FILE_FIELDS = [
@@ -85,5 +93,6 @@ function documentOf(path: string, found: DriveFile): RemoteDocument | null {
   const { id, mimeType: mediaType, version: revision } = found;
   if (!mediaType.startsWith(OWN_TYPES) || NO_DOCUMENTS.includes(mediaType)) return null;
   const modifiedAt = new Date(found.modifiedTime).toISOString();
-  return { kind: 'document', path, id, revision, modifiedAt, mediaType, hasTwin: false };
+  const formats = FORMATS[mediaType] ?? [];
+  return { kind: 'document', path, id, revision, modifiedAt, mediaType, formats, hasTwin: false };
 }

@@ -66,6 +66,7 @@ export class DriveRemote implements Remote {
     listedHashes: ['md5', 'sha1', 'sha256'],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: false,
     keepsModified: true,
   };
 

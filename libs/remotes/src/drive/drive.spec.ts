@@ -289,21 +289,39 @@ describe('a shared drive of Google as a remote', () => {
     const make = (parent: string) =>
       server.store.create({ name: 'Plan', mimeType, parents: [parent] }, Buffer.from('plan'));
 
+    const documentAt = async (id: string) => {
+      const document = await remote.documents.find(id);
+      if (!document) throw new Error('no document');
+      return document;
+    };
+
     it('are listed without bytes, and exported', async () => {
       const { id } = make(server.rootId);
       expect(await stage.listed('')).toMatchObject([{ kind: 'document', path: 'Plan', id, mediaType: mimeType }]);
       expect(await failureOf(remote.read('Plan'))).toBe('not_found');
       expect(await failureOf(remote.remove('Plan', { expected: '1' }))).toBe('not_found');
-      expect(await text(await remote.documents.export(id, 'pdf'))).toBe('application/pdf: plan');
-      expect(await text(await remote.documents.export(id, 'markdown'))).toBe('text/markdown: plan');
+      const document = await documentAt(id);
+      expect(document).toMatchObject({ path: 'Plan', formats: ['pdf', 'markdown', 'docx'] });
+      expect(await text(await remote.documents.export(document, 'pdf'))).toBe('application/pdf: plan');
+      expect(await text(await remote.documents.export(document, 'markdown'))).toBe('text/markdown: plan');
+    });
+
+    it('have the formats of their kind', async () => {
+      const sheet = { name: 'Costs', mimeType: 'application/vnd.google-apps.spreadsheet', parents: [server.rootId] };
+      const form = { ...sheet, name: 'Survey', mimeType: 'application/vnd.google-apps.form' };
+      const document = await documentAt(server.store.create(sheet, Buffer.from('costs')).id);
+      expect(document.formats).toEqual(['pdf']);
+      expect(await text(await remote.documents.export(document, 'pdf'))).toBe('application/pdf: costs');
+      expect((await documentAt(server.store.create(form, Buffer.from('')).id)).formats).toEqual([]);
     });
 
     it('are exported from nowhere else', async () => {
-      const { id } = make(server.store.driveId);
-      expect(await failureOf(remote.documents.export(id, 'pdf'))).toBe('not_found');
-      expect(await failureOf(remote.documents.export('none', 'pdf'))).toBe('not_found');
+      expect(await remote.documents.find(make(server.store.driveId).id)).toBeNull();
+      expect(await remote.documents.find('none')).toBeNull();
       const { id: file = '' } = await stage.put('a.txt', 'a');
-      expect(await failureOf(remote.documents.export(file, 'pdf'))).toBe('not_found');
+      expect(await remote.documents.find(file)).toBeNull();
+      const document = await documentAt(make(server.rootId).id);
+      expect(await failureOf(remote.documents.export({ ...document, path: 'other/Plan' }, 'pdf'))).toBe('not_found');
     });
   });
 

@@ -48,6 +48,7 @@ export class FilehostRemote implements Remote {
     listedHashes: ['dropbox'],
     caseSensitive: false,
     maxNameBytes: MAX_NAME_BYTES,
+    readsLocally: false,
     keepsModified: true,
   };
 

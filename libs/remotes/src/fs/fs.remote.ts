@@ -63,6 +63,7 @@ export class FsRemote implements Remote {
     listedHashes: [],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: true,
     keepsModified: true,
   };
 

@@ -42,6 +42,7 @@ export class MemoryRemote implements Remote {
     listedHashes: [],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: true,
     keepsModified: true,
   };
 

@@ -50,6 +50,7 @@ export class ObjstoreRemote implements Remote {
     listedHashes: ['md5'],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: false,
     keepsModified: false,
   };
 

@@ -1,4 +1,5 @@
-import type { RemoteFile } from './entries.js';
+import type { ExportFormat } from '@workspace-graph/contracts';
+import type { RemoteDocument, RemoteFile } from './entries.js';
 import type { CallOptions, WriteOptions } from './options.js';
 
 /** Whole URLs that carry their own permission. Whoever has one may do what it says, until it ends. */
@@ -64,13 +65,12 @@ export interface TextSearch {
   ): Promise<readonly string[]>;
 }
 
-export const EXPORT_FORMATS = ['pdf', 'markdown', 'docx'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
 /** Documents of the backend's own format, which have no bytes until they are exported. */
 export interface NativeDocuments {
-  /** @throws RemoteFailure `not_found` for what is no such document or lies outside of the remote */
-  export(documentId: string, format: ExportFormat, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
+  /** Where a document lies; null for what is no such document, is in the trash or lies outside of the remote. */
+  find(documentId: string, options?: CallOptions): Promise<RemoteDocument | null>;
+  /** In one of its formats. @throws RemoteFailure `not_found` for a document that lies elsewhere by now */
+  export(document: RemoteDocument, format: ExportFormat, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** What was removed and can be had back. */

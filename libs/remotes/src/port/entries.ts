@@ -1,4 +1,4 @@
-import type { HashKind } from '@workspace-graph/contracts';
+import type { ExportFormat, HashKind } from '@workspace-graph/contracts';
 
 /** A file, with what the backend tells about its content. */
 export interface RemoteFile {
@@ -33,6 +33,8 @@ export interface RemoteDocument {
   readonly revision: string;
   readonly modifiedAt: string;
   readonly mediaType: string;
+  /** In which it can be exported. */
+  readonly formats: readonly ExportFormat[];
   readonly hasTwin: boolean;
 }
 

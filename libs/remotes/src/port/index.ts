@@ -1,7 +1,6 @@
 export type {
   ChangeFeed,
   ChangePage,
-  ExportFormat,
   NativeDocuments,
   PresignedRequest,
   PresignedUrls,
@@ -10,7 +9,6 @@ export type {
   TextSearch,
   Trash,
 } from './abilities.js';
-export { EXPORT_FORMATS } from './abilities.js';
 export { abortable, type Unless, unlessAborted } from './abortable.js';
 export { changed, mayPut, Turns } from './checks.js';
 export { ContentHashes } from './content-hashes.js';

@@ -29,6 +29,8 @@ export interface RemoteCapabilities {
   readonly caseSensitive: boolean;
   /** Longest name of one file or folder, in bytes of UTF-8. */
   readonly maxNameBytes: number;
+  /** Whether contents are read without a network between, so that many can be looked through. */
+  readonly readsLocally: boolean;
   /** Whether `write` keeps the time of the last edit that it is given. */
   readonly keepsModified: boolean;
 }

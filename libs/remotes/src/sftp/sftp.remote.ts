@@ -47,6 +47,7 @@ export class SftpRemote implements Remote {
     listedHashes: [],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: false,
     keepsModified: true,
   };
 

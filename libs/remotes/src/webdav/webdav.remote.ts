@@ -48,6 +48,7 @@ export class WebdavRemote implements Remote {
     listedHashes: [],
     caseSensitive: true,
     maxNameBytes: 255,
+    readsLocally: false,
     keepsModified: false,
   };
 

@@ -53,6 +53,7 @@ describe('the tools', () => {
       'svc_request_access',
       'svc_session_init',
       'svc_session_log',
+      'svc_snapshot',
     ]);
     for (const {
       tool: { annotations },

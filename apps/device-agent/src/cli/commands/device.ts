@@ -28,6 +28,7 @@ interface ListOptions {
 export function deviceCommands(program: Command): void {
   const device = program
     .command('device')
+    .alias('devices')
     .description('invite workstations to a central workspace, list and revoke them');
   inviteCommand(device);
   listCommand(device);

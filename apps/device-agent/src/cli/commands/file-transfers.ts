@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
 import {
+  EXPORT_FORMATS,
+  type ExportFormat,
   FileStatus,
   LIMITS,
   type OutputOf,
   PULL_CLASSES,
   pullFile,
   pullFiles,
+  snapshotDocument,
   storeFile,
   storeFiles,
 } from '@workspace-graph/contracts';
@@ -26,6 +29,12 @@ interface StoreOptions {
 interface PullOptions {
   readonly force?: boolean;
   readonly dryRun?: boolean;
+}
+
+interface SnapshotOptions {
+  readonly format: ExportFormat;
+  readonly name?: string;
+  readonly subpath?: string;
 }
 
 type Preview = NonNullable<OutputOf<typeof pullFile>['preview']>;
@@ -56,10 +65,35 @@ const LEFT: Readonly<Record<(typeof PULL_CLASSES)[number], string | null>> = {
   native: 'a document of a cloud service',
 };
 
-/** `svc files store`, `svc files pull`: between the folders of a workstation and the storage of its organisation. */
+/** `svc files store`, `svc files pull`, `svc files snapshot`: between the folders of a workstation and the storage of its organisation. */
 export function fileTransferCommands(files: Command): void {
   storeCommand(files);
   pullCommand(files);
+  snapshotCommand(files);
+}
+
+function snapshotCommand(files: Command): void {
+  runs<SnapshotOptions>(
+    files
+      .command('snapshot')
+      .description('export a document of a cloud service, such as Google Docs, as a file of a node')
+      .argument('<node>', 'id or name of the node that gets the file')
+      .argument('<url>', 'address of the document; it contains /d/ID/')
+      .addOption(new Option('--format <format>', 'format of the file').choices(EXPORT_FORMATS).default('pdf'))
+      .option('--name <filename>', 'name of the file, with its extension; default: snapshot- and the time')
+      .option('--subpath <folder>', 'folder within wip'),
+    async ({ out, options: { format, name, subpath }, args: [node = '', url = ''] }) => {
+      const client = await connect();
+      const made = await client.call(snapshotDocument, {
+        node_id: await resolveNode(client, node),
+        doc_url: url,
+        format,
+        ...(name === undefined ? {} : { filename: name }),
+        ...(subpath === undefined ? {} : { subpath }),
+      });
+      out.result(made, [printable(made.local_path ?? made.remote_path)]);
+    },
+  );
 }
 
 function storeCommand(files: Command): void {

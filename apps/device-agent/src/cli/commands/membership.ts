@@ -3,10 +3,11 @@ import { hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { takeOwnership } from '@workspace-graph/database/embedded';
+import type { Uncleared } from '@workspace-graph/device';
 import { loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import { centreUrl, joinCentre, revokeAtCentre } from '../../joined/join-centre.js';
-import { leaveFolder } from '../../joined/leave-folder.js';
+import { clearAgentFiles, leaveFolder } from '../../joined/leave-folder.js';
 import { type Membership, readDeviceToken, readMembership, storeMembership } from '../../joined/membership.js';
 import { ensureFolders } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
@@ -27,6 +28,16 @@ interface JoinOptions {
 interface LeaveOptions extends ConfirmOptions {
   readonly root?: string;
   readonly offline?: boolean;
+}
+
+/** What `svc leave` does, or would do. */
+interface Leaving {
+  readonly url: string;
+  readonly device: { readonly id: string; readonly name: string };
+  readonly root: string;
+  readonly left: boolean;
+  readonly put_aside: string | null;
+  readonly uncleared: readonly Uncleared[];
 }
 
 const EXAMPLES = `
@@ -140,25 +151,29 @@ async function leaveWorkspace(out: Output, options: LeaveOptions): Promise<void>
   await confirmed(
     out,
     {
-      preview: async () => ({ ...leaving, left: false, put_aside: null as string | null }),
+      preview: async (): Promise<Leaving> => ({ ...leaving, left: false, put_aside: null, uncleared: [] }),
       apply: async () => {
         const lock = takeOwnership(paths.own);
         try {
           if (membership !== 'damaged' && !options.offline) await revoke(membership, paths);
-          return { ...leaving, left: true, put_aside: await leaveFolder(paths) };
+          const uncleared = await clearAgentFiles(paths);
+          return { ...leaving, left: true, put_aside: await leaveFolder(paths), uncleared };
         } finally {
           lock.release();
         }
       },
-      describe: ({ left, put_aside }) =>
+      describe: ({ left, put_aside, uncleared }) =>
         left
           ? [
               `${paths.root} belongs to ${url} no more. The files in the folders of nodes are where they were.`,
+              'SVC_SCOPE.md and the entries for this workspace in the configuration of agents were removed from them.',
+              ...uncleared.map(({ path, problem }) => `They could not be removed from ${path}: ${problem}`),
               `What the device knew of them, and its trash, lies in ${put_aside}.`,
               ...(options.offline ? [`Revoke it there too: \`svc device revoke ${device.id}\`.`] : []),
             ]
           : [
               `The device ${device.name} leaves ${url}: its token ends, and its folders are not tracked any more.`,
+              'SVC_SCOPE.md and the entries for this workspace in the configuration of agents go from its folders.',
               'The files in the folders of nodes stay; changes that the central workspace has not heard of stay here alone.',
             ],
     },

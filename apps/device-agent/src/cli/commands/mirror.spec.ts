@@ -32,7 +32,7 @@ describe('folders of nodes on the command line', () => {
       local_path: MIRROR.local_path,
       created: true,
       subdirs: ['wip'],
-      remote_scaffold: { remote_name: null, folders: [] },
+      remote_scaffold: { remote_name: null, folders: [], problem: null },
       scope_config: [
         { client: 'codex', path: '.codex/config.toml', state: 'foreign' },
         { client: 'claude-code', path: '.mcp.json', state: 'written' },

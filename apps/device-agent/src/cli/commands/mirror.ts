@@ -60,6 +60,9 @@ function createCommand(mirror: Command): void {
       const foreign = made.scope_config.filter(({ state }) => state === 'foreign');
       for (const file of foreign) out.note(foreignNote(file));
       if (foreign.length < made.scope_config.length) out.note(agentNote());
+      const { folders, remote_name, problem } = made.remote_scaffold;
+      if (folders.length > 0) out.note(`Made on the remote ${remote_name}: ${printable(folders.join(', '))}`);
+      if (problem !== null) out.note(`No folder was made on the remote: ${printable(problem)}`);
       out.result(made, [made.local_path ?? UNTOLD]);
     },
   );

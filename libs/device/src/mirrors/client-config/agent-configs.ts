@@ -1,5 +1,3 @@
-import { rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import type { ClientConfigFile } from '@workspace-graph/contracts';
 import type { z } from 'zod';
@@ -8,6 +6,7 @@ import type { MirrorRow } from '../../store/device-store.js';
 import { Mirrors } from '../mirrors.js';
 import { AGENT_FILES, type AgentFile, homeUrl } from './agent-files.js';
 import { FolderTexts } from './folder-texts.js';
+import { type OwnFiles, removeAgentEntry, removeOwnFiles } from './own-files.js';
 import type { OwnedText, Ownership } from './owned-text.js';
 import { OwnershipRecords, type Written } from './ownership.js';
 import { readText } from './text-file.js';
@@ -24,6 +23,7 @@ const NONE: Ownership = { hashes: [], made: null };
 @Injectable()
 export class AgentConfigs implements BeforeApplicationShutdown {
   private readonly records: OwnershipRecords;
+  private readonly own: OwnFiles;
   private refreshing: Promise<void> | null = null;
   private stopping = false;
 
@@ -33,6 +33,7 @@ export class AgentConfigs implements BeforeApplicationShutdown {
     @Inject(FolderTexts) private readonly texts: FolderTexts,
   ) {
     this.records = new OwnershipRecords(parts.settings.own);
+    this.own = { texts, records: this.records };
     mirrors.onRemoved(({ nodeId }) => this.records.forget(nodeId));
   }
 
@@ -48,9 +49,9 @@ export class AgentConfigs implements BeforeApplicationShutdown {
     return files;
   }
 
-  /** Takes our entries out of the folder. Call it while the node is locked. */
-  async remove(row: MirrorRow): Promise<void> {
-    for (const file of AGENT_FILES) await this.removeAgent(row, file);
+  /** Takes what is ours out of the folder, of others than agents' clients too. Call it while the node is locked. */
+  remove(row: MirrorRow): Promise<void> {
+    return removeOwnFiles(row, this.own);
   }
 
   /** Looks in the background whether the address in the folders is the present one. */
@@ -93,7 +94,7 @@ export class AgentConfigs implements BeforeApplicationShutdown {
   private async joinAgent(row: MirrorRow, file: AgentFile, url: string): Promise<ConfigState | null> {
     const found = await readText(row.path, file.path);
     if (typeof found === 'object' && isAllOurs(file.entry(url), found.text, NONE)) {
-      await this.removeAgent(row, file);
+      await removeAgentEntry(row, file, this.own);
       return null;
     }
     return found === 'missing' ? null : this.writeAgent(row, file, url);
@@ -131,33 +132,10 @@ export class AgentConfigs implements BeforeApplicationShutdown {
   private async remember(nodeId: string, hash: string | null, own: Written): Promise<void> {
     if (hash !== null) await this.records.write(nodeId, { ...own, hashes: [...new Set([...own.hashes, hash])] });
   }
-
-  private async removeAgent(row: MirrorRow, file: AgentFile): Promise<void> {
-    const found = await readText(row.path, file.path);
-    if (typeof found === 'string') return;
-    const own = await this.records.read(row.nodeId);
-    const url = homeUrl(this.parts.settings.mcpUrl(), row.nodeId);
-    const edited = file.entry(url).remove(found.text, own);
-    if (edited === 'foreign') return;
-    const place = { folder: row.path, path: file.path, found };
-    if (edited.text !== null) await this.texts.write(place, edited.text, { isOurs: true });
-    else if (await this.texts.remove(place)) await removeEmpty(row.path, dirname(file.path));
-  }
 }
 
 /** Whether nothing would be left of a file without our entry. */
 function isAllOurs(entry: OwnedText, text: string, own: Ownership): boolean {
   const edited = entry.remove(text, own);
   return edited !== 'foreign' && edited.text === null;
-}
-
-/** Removes folders that we made, the innermost first. One in which something else lies stays. */
-async function removeEmpty(root: string, path: string): Promise<void> {
-  for (let at = path; at !== '.'; at = dirname(at)) {
-    const isGone = await rmdir(join(root, at)).then(
-      () => true,
-      () => false,
-    );
-    if (!isGone) return;
-  }
 }

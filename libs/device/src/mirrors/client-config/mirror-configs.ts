@@ -32,8 +32,7 @@ export class MirrorConfigs {
   /** Takes our entries and files out of the folder. Call it while the node is locked. */
   async remove(row: MirrorRow): Promise<void> {
     await this.agents.remove(row);
-    await this.scopes.remove(row);
-    await this.handoffs.remove(row);
+    this.handoffs.forget(row);
   }
 
   /**

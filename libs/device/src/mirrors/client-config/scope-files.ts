@@ -81,12 +81,6 @@ export class ScopeFiles {
     return (await this.put(row, found, text)) ? 'written' : 'foreign';
   }
 
-  /** Takes the file out of the folder if it is ours. Call it while the node is locked. */
-  async remove(row: MirrorRow): Promise<void> {
-    const found = await ownText(row);
-    if (found) await this.texts.remove({ folder: row.path, path: SCOPE_FILE, found });
-  }
-
   /** Whether the file of a node may tell something else once these have changed. */
   tellsOf(nodeId: string, changed: ReadonlySet<string>): boolean {
     return changed.has(nodeId) || [...(this.told.get(nodeId) ?? [])].some((id) => changed.has(id));

@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { fold, type NotedFile, type Term, wordsOf } from '@workspace-graph/domain';
+import { fold, type NotedFile, snippetMaker, type Term, wordsOf } from '@workspace-graph/domain';
 import { atomically } from '../../store/atomically.js';
 import { unpackText } from '../text/packed-text.js';
-import { snippetMaker } from './file-snippet.js';
 import type { FoundFile, IndexSearch, ReadFile } from './index-messages.js';
 import { INDEX_SCHEMA, INDEX_VERSION } from './index-schema.js';
 import { rankedQueries } from './ranked-queries.js';

@@ -1,5 +1,5 @@
+import { decodeText } from '@workspace-graph/disk';
 import { Parser } from 'htmlparser2';
-import { decodeText } from './decode-text.js';
 import { TextSink } from './text-sink.js';
 
 const SILENT = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'object']);

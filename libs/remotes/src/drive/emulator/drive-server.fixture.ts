@@ -249,8 +249,11 @@ export class DriveServer extends EmulatedServer {
 
   private exported(node: Node, mimeType: string): HttpAnswer {
     const bytes = node.revisions.at(-1)?.bytes ?? Buffer.alloc(0);
-    if (node.mimeType !== 'application/vnd.google-apps.document')
+    const kind = node.mimeType.replace('application/vnd.google-apps.', '');
+    if (!['document', 'spreadsheet', 'presentation', 'drawing'].includes(kind))
       throw refused(403, 'fileNotExportable', 'Export only supports Docs Editors files');
+    if (kind !== 'document' && mimeType !== 'application/pdf')
+      throw refused(400, 'badRequest', 'The requested conversion is not supported.');
     if (bytes.length > MOST_EXPORTED_BYTES) throw refused(403, 'exportSizeLimitExceeded', 'This file is too large');
     return new HttpAnswer(200, Buffer.concat([Buffer.from(`${mimeType}: `), bytes]), { 'content-type': mimeType });
   }

@@ -7,6 +7,7 @@ import {
   type ParsedInputOf,
   type ReplyOf,
   renameFolder,
+  snapshotDocument,
   writeFile,
 } from '@workspace-graph/contracts';
 import { bytesOfContent, bytesOfText, pathOfNewFile } from '@workspace-graph/domain';
@@ -16,6 +17,7 @@ import { RemoteDeletes } from './remote-deletes.js';
 import { RemoteMoves } from './remote-moves.js';
 import { RemoteRenames } from './remote-renames.js';
 import { RemoteWrites } from './remote-writes.js';
+import { Snapshots } from './snapshots.js';
 
 /** Changing files for whoever has no workstation. */
 @Controller()
@@ -24,6 +26,7 @@ export class CentreChangeHandlers {
     private readonly writes: RemoteWrites,
     private readonly moves: RemoteMoves,
     private readonly deletes: RemoteDeletes,
+    private readonly snapshots: Snapshots,
   ) {}
 
   @Handles(createFile)
@@ -47,6 +50,14 @@ export class CentreChangeHandlers {
       context,
       signal: context.signal,
     });
+  }
+
+  @Handles(snapshotDocument)
+  snapshot(
+    input: ParsedInputOf<typeof snapshotDocument>,
+    context: OperationContext,
+  ): Promise<ReplyOf<typeof snapshotDocument>> {
+    return this.snapshots.take({ input, context, signal: context.signal });
   }
 
   @Handles(moveFile)

@@ -1,17 +1,18 @@
-import { ERRORS, type FileChange, type FileRecord, ServiceError } from '@workspace-graph/contracts';
+import { ERRORS, type FileRecord, ServiceError } from '@workspace-graph/contracts';
 import { type Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
 import { mimeTypeOf } from '@workspace-graph/disk';
-import type { RemoteFile } from '@workspace-graph/remotes';
+import type { RemoteDocument, RemoteFile } from '@workspace-graph/remotes';
 import { applyChanges } from '../changes/apply-changes.js';
+import type { RecordChange } from '../changes/plan-changes.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
-import { type FoundFile, SET_REMOTE } from './remote-file.statements.js';
+import { type FoundFile, SET_DOCUMENT, SET_REMOTE } from './remote-file.statements.js';
 
 /** Changes one record as a device would. @throws ServiceError as `applyChanges` */
 export async function applyChange(
   tx: Transaction,
   { nodeId, action }: { readonly nodeId: string; readonly action: string },
-  change: FileChange,
+  change: RecordChange,
 ): Promise<FileRecord | null> {
   const { results } = await applyChanges(tx, { node_id: nodeId, action, strict: true, changes: [change] });
   const [result] = results;
@@ -25,6 +26,15 @@ export async function recordObject(
   { remote, path, live }: RemoteObject & { readonly live: LiveContent },
 ): Promise<void> {
   await tx.execute(SET_REMOTE, [fileId, remote, path, live.entry.revision, live.sha256]);
+}
+
+/** Records where a document lies. */
+export async function recordDocument(
+  tx: Transaction,
+  fileId: string,
+  { remote, path, document }: RemoteObject & { readonly document: RemoteDocument },
+): Promise<void> {
+  await tx.execute(SET_DOCUMENT, [fileId, remote, path, document.revision]);
 }
 
 /** What a record tells of a content. */

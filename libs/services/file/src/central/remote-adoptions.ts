@@ -9,11 +9,14 @@ import {
 } from '@workspace-graph/contracts';
 import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { isIgnoredName, parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
+import type { RemoteDocument } from '@workspace-graph/remotes';
+import pMap from 'p-map';
 import { applyChanges } from '../changes/apply-changes.js';
+import type { RecordChange } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
-import { recordedContent, recordObject } from './record-changes.js';
+import { recordDocument, recordedContent, recordObject } from './record-changes.js';
 import { answerOf, objectAt, RemoteFiles } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
 
@@ -33,7 +36,9 @@ interface Wanted {
   readonly object: RemoteObject;
 }
 
-type Found = (Wanted & { readonly live: LiveContent }) | { readonly skipped: Skipped };
+/** What lies there: a content, or a document without one. */
+type There = Wanted & ({ readonly live: LiveContent } | { readonly document: RemoteDocument });
+type Found = There | { readonly skipped: Skipped };
 
 /** Contents that are read at once. */
 const AT_ONCE = 8;
@@ -62,8 +67,10 @@ export class RemoteAdoptions {
         held.name,
         wanted.map(({ object }) => object.path),
       );
-      const found = await mapAtOnce(wanted, (one) => this.look(held, one, { known, signal: locked }));
-      const there = found.filter((one) => 'live' in one);
+      const found = await pMap(wanted, (one) => this.look(held, one, { known, signal: locked }), {
+        concurrency: AT_ONCE,
+      });
+      const there = found.filter((one): one is There => !('skipped' in one));
       const left = found.flatMap((one) => ('skipped' in one ? [one.skipped] : []));
       return this.record(adopting, there, [...skipped, ...left]);
     });
@@ -102,36 +109,40 @@ export class RemoteAdoptions {
     const { path, object } = wanted;
     const skip = (reason: string): Found => ({ skipped: { path, reason } });
     const entry = await held.remote.stat(object.path, { signal });
-    if (entry?.kind === 'document') return skip('is a document of a cloud service, which has no bytes');
-    if (entry?.kind !== 'file') return skip('is not a file on the remote of the node');
+    if (entry?.kind !== 'file' && entry?.kind !== 'document') return skip('is not a file on the remote of the node');
     if (known.has(object.path)) return skip('is the content of another file, which is being moved');
+    if (entry.kind === 'document') return { ...wanted, document: entry };
     return { ...wanted, live: await this.objects.contents.of(held, { entry, known: null, path }, signal) };
   }
 
   private record(
     { input: { node_id }, context }: Adopting,
-    found: readonly (Wanted & { readonly live: LiveContent })[],
+    found: readonly There[],
     skipped: readonly Skipped[],
   ): Promise<Output | RawJson> {
     return runCommand(this.database, context, async (tx) => {
       if (found.length === 0) return { files: [], skipped: [...skipped] };
-      const changes = found.map(({ path, live }) => ({
-        kind: 'register' as const,
-        path,
-        ...recordedContent(path, live),
-      }));
+      const changes = found.map(changeFor);
       const action = context.operation.name;
       const { results } = await applyChanges(tx, { node_id, action, strict: true, changes });
       const files: TrackedFile[] = [];
       for (const [index, result] of results.entries()) {
         const [id, one] = ['file' in result ? result.file?.id : undefined, found[index]];
         if (id === undefined || !one) throw new Error('a registered file has a record');
-        await recordObject(tx, id, { ...one.object, live: one.live });
+        if ('live' in one) await recordObject(tx, id, { ...one.object, live: one.live });
+        else await recordDocument(tx, id, { ...one.object, document: one.document });
         files.push(await answerOf(tx, id));
       }
       return { files, skipped: [...skipped] };
     });
   }
+}
+
+function changeFor(there: There): RecordChange {
+  const { path } = there;
+  if ('live' in there) return { kind: 'register', path, ...recordedContent(path, there.live) };
+  const { mediaType: mime_type, modifiedAt } = there.document;
+  return { kind: 'document', path, mime_type, modified_at: new Date(modifiedAt).toISOString() };
 }
 
 /** Why a path is not free for a file that is not tracked yet. */
@@ -140,14 +151,4 @@ function obstacle(path: string, there: FileRecord | undefined): string | null {
   if (ignored !== undefined) return `has the name ${ignored}, which is ignored everywhere`;
   if (!there) return null;
   return there.path === path ? 'is already tracked' : `collides with ${there.path}`;
-}
-
-async function mapAtOnce<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of queue) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
 }

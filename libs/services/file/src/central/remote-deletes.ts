@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type deleteFile, type OutputOf, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
 import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { RemoteFailure } from '@workspace-graph/remotes';
+import { isDocument } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { CentreIntents, stuckHint } from './centre-intents.js';
 import { contentChanged } from './live-contents.js';
@@ -39,6 +40,7 @@ export class RemoteDeletes {
   private async delete(deletion: Deletion): Promise<Output | RawJson> {
     const found = await this.find(deletion);
     const { confirmed, mode } = deletion.input;
+    if (found.file.is_native_format && mode === 'complete') throw isDocument(found.file.path);
     const object = mode === 'complete' ? objectOf(found) : null;
     if (!confirmed) return answer(found, { applied: false, object });
     if (!object) return this.removeRecord(found, deletion, { tombstone: mode === 'complete', object: null });

@@ -78,6 +78,14 @@ export const SET_REMOTE = statement(
   WHERE id = $1::uuid`,
 );
 
+/** A document lies there now. $1 file, $2 remote, $3 path, $4 revision. */
+export const SET_DOCUMENT = statement(
+  'file.set_document',
+  `
+  UPDATE file.record SET remote_name = $2::text, remote_path = $3::text, remote_revision = $4::text
+  WHERE id = $1::uuid`,
+);
+
 /** The same of several files on one remote. $1 files, $2 remote, $3 paths, $4 revisions, $5 hashes. */
 export const SET_REMOTES = statement(
   'file.set_remotes',

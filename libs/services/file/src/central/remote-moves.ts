@@ -3,6 +3,7 @@ import { type moveFile, type OutputOf, type ParsedInputOf, type RawJson } from '
 import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { pathOfMovedFile } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
+import { isDocument } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound } from '../shared/caller.js';
 import { CentreIntents, type MoveGoal, stuckHint } from './centre-intents.js';
@@ -83,6 +84,7 @@ export class RemoteMoves {
   private async plan({ input, context }: Moving) {
     const asked = { nodeId: input.node_id, version: input.expected_version };
     const found = await this.files.changeable(input.file_id, context.caller, asked);
+    if (found.file.is_native_format) throw isDocument(found.file.path);
     const to = { nodeId: input.new_node_id ?? found.file.node_id, path: pathOfMovedFile(found.file.path, input) };
     const node = await this.files.writable(to.nodeId, context.caller);
     const there = await this.files.occupying(to.nodeId, to.path, context.caller);

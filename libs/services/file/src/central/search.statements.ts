@@ -16,14 +16,30 @@ export const FILES_OF_WORDS = statement(
   ORDER BY r.updated_at DESC, r.id DESC LIMIT $5::int`,
 );
 
-/** Files whose contents lie there, in this order. $1 user, $2 sees all, $3 remotes, $4 paths, $5 node or null. */
+/** Files whose contents lie there, in this order. $1 user, $2 sees all, $3 remote, $4 paths, $5 node or null. */
 export const FILES_OF_OBJECTS = statement(
   'file.of_objects',
   `
   SELECT ${COLUMNS}
-  FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS w(remote, path, place)
-    JOIN file.record r ON r.remote_name = w.remote AND md5(r.remote_path) = md5(w.path) AND r.remote_path = w.path
+  FROM unnest($4::text[]) WITH ORDINALITY AS w(path, place)
+    JOIN file.record r ON r.remote_name = $3::text AND md5(r.remote_path) = md5(w.path) AND r.remote_path = w.path
     JOIN ${VISIBLE} n ON n.id = r.node_id
   WHERE $5::uuid IS NULL OR r.node_id = $5::uuid
   ORDER BY w.place`,
+);
+
+/** A text file, and where its content lies. */
+export type GrepCandidate = FoundHit & { readonly remote_path: string };
+
+/**
+ * Text files on a remote, the last changed first. $1 user, $2 sees all, $3 remote, $4 node or null, $5 most bytes, $6 media
+ * types beside those of text, $7 how many.
+ */
+export const TEXTS_ON_REMOTE = statement(
+  'file.texts_on_remote',
+  `
+  SELECT ${COLUMNS}, r.remote_path FROM file.record r JOIN ${VISIBLE} n ON n.id = r.node_id
+  WHERE r.remote_name = $3::text AND ($4::uuid IS NULL OR r.node_id = $4::uuid) AND r.size_bytes BETWEEN 1 AND $5::bigint
+    AND (r.mime_type LIKE 'text/%' OR r.mime_type = ANY ($6::text[]))
+  ORDER BY r.updated_at DESC, r.id DESC LIMIT $7::int`,
 );

@@ -1,4 +1,4 @@
-import type { applyFileChanges, FileChange, FileRecord, OutputOf, ParsedInputOf } from '@workspace-graph/contracts';
+import type { applyFileChanges, FileRecord, OutputOf, ParsedInputOf } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { authorOf, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import {
@@ -11,9 +11,16 @@ import {
   REMOVED_FROM,
   UPDATE_FILES,
 } from './change.statements.js';
-import { type ChangePlan, type KeyedFile, type NamedPath, pathNamedBy, planChanges } from './plan-changes.js';
+import {
+  type ChangePlan,
+  type KeyedFile,
+  type NamedChange,
+  pathNamedBy,
+  planChanges,
+  type RecordChange,
+} from './plan-changes.js';
 
-type Input = ParsedInputOf<typeof applyFileChanges>;
+type Input = Omit<ParsedInputOf<typeof applyFileChanges>, 'changes'> & { readonly changes: readonly RecordChange[] };
 
 /**
  * Carries changes of one node out: reads what they name, works them out, writes the outcome, each in a statement.
@@ -45,11 +52,10 @@ async function lockNodes(tx: Transaction, { node_id, changes }: Input): Promise<
 }
 
 /** The files that the changes name, by id and by path. */
-async function readFiles(
-  tx: Transaction,
-  changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[],
-): Promise<FileRecord[]> {
-  const ids = changes.flatMap(({ change }) => (change.kind === 'register' ? [] : [change.file_id]));
+async function readFiles(tx: Transaction, changes: readonly NamedChange[]): Promise<FileRecord[]> {
+  const ids = changes.flatMap(({ change }) =>
+    change.kind === 'register' || change.kind === 'document' ? [] : [change.file_id],
+  );
   const paths = changes.flatMap(({ to }) => (to !== null && 'key' in to ? [to] : []));
   const rows = await tx.rows<{ file: FileRecord }>(FILES_OF_CHANGES, [
     ids,

@@ -49,7 +49,7 @@ export const REMOVED_FROM = statement(
 export const REMOVE_FILES = statement('file.remove', `DELETE FROM file.record WHERE id = ANY ($1::uuid[])`);
 
 const COLUMNS = `id uuid, node_id uuid, path text, path_key text, sha256 text, size_bytes bigint, mime_type text, modified_at timestamptz,
-    version int, updated_at timestamptz`;
+    is_native_format boolean, version int, updated_at timestamptz`;
 
 /** All in one statement, so that files may take the paths of each other. $1 rows, $2 author. */
 export const UPDATE_FILES = statement(
@@ -64,8 +64,9 @@ export const UPDATE_FILES = statement(
 export const INSERT_FILES = statement(
   'file.insert',
   `
-  INSERT INTO file.record (id, node_id, path, path_key, sha256, size_bytes, mime_type, modified_at, version, created_at, created_by, updated_at, updated_by)
-  SELECT d.id, d.node_id, d.path, d.path_key, d.sha256, d.size_bytes, d.mime_type, d.modified_at, d.version, d.updated_at, $2::uuid, d.updated_at, $2::uuid
+  INSERT INTO file.record (id, node_id, path, path_key, sha256, size_bytes, mime_type, modified_at, is_native_format, version, created_at, created_by,
+    updated_at, updated_by)
+  SELECT d.id, d.node_id, d.path, d.path_key, d.sha256, d.size_bytes, d.mime_type, d.modified_at, d.is_native_format, d.version, d.updated_at, $2::uuid, d.updated_at, $2::uuid
   FROM jsonb_to_recordset($1::jsonb) AS d(${COLUMNS})`,
 );
 

@@ -11,6 +11,17 @@ import { newId } from '@workspace-graph/platform';
 import { fileNotFound, nodeIsReadOnly, nodeNotFound } from '../shared/caller.js';
 import type { LockedNode } from './change.statements.js';
 
+/** A document of a cloud service that lies on the remote of its node. It has no content, and only its record can be removed. */
+export interface RegisteredDocument {
+  readonly kind: 'document';
+  readonly path: string;
+  readonly mime_type: string;
+  readonly modified_at: string;
+}
+
+/** What may happen to the records of a node. */
+export type RecordChange = FileChange | RegisteredDocument;
+
 /** What changes are worked out from: the node they are of, and what they name. */
 export interface ChangeBasis {
   readonly nodeId: string;
@@ -60,8 +71,8 @@ export type NamedPath =
 type ValidPath = Exclude<NamedPath, { problem: string }>;
 
 /** What a change names; null for one that leaves the file where it is. */
-export function pathNamedBy(nodeId: string, change: FileChange): NamedPath | null {
-  if (change.kind !== 'register' && change.kind !== 'move') return null;
+export function pathNamedBy(nodeId: string, change: RecordChange): NamedPath | null {
+  if (change.kind === 'update' || change.kind === 'remove') return null;
   const target = change.kind === 'move' ? (change.node_id ?? nodeId) : nodeId;
   const parsed = parseFilePath(change.path);
   if ('problem' in parsed) return { nodeId: target, problem: parsed.problem };
@@ -69,15 +80,17 @@ export function pathNamedBy(nodeId: string, change: FileChange): NamedPath | nul
   return { nodeId: target, path, key: pathKey(path) };
 }
 
+export interface NamedChange {
+  readonly change: RecordChange;
+  readonly to: NamedPath | null;
+}
+
 /**
  * Works changes out one after the other: each finds what the ones before it left. So a path is free for the next change
  * once its file has left it, and two files exchange their paths in three moves of one call, by way of a third path. A
  * refused change leaves everything as it was before it; with `strict` it is thrown.
  */
-export function planChanges(
-  basis: ChangeBasis,
-  changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[],
-): ChangePlan {
+export function planChanges(basis: ChangeBasis, changes: readonly NamedChange[]): ChangePlan {
   return new ChangePlanner(basis).plan(changes);
 }
 
@@ -96,7 +109,7 @@ class ChangePlanner {
     }
   }
 
-  plan(changes: readonly { readonly change: FileChange; readonly to: NamedPath | null }[]): ChangePlan {
+  plan(changes: readonly NamedChange[]): ChangePlan {
     const results = changes.map(({ change, to }, index) => this.attempt(change, to, index));
     const left = [...this.files.values()];
     return {
@@ -110,7 +123,7 @@ class ChangePlanner {
     };
   }
 
-  private attempt(change: FileChange, to: NamedPath | null, index: number): FileChangeResult {
+  private attempt(change: RecordChange, to: NamedPath | null, index: number): FileChangeResult {
     try {
       return { file: this.change(change, to === null ? null : this.allowed(to, index)) };
     } catch (error) {
@@ -119,8 +132,8 @@ class ChangePlanner {
     }
   }
 
-  private change(change: FileChange, to: ValidPath | null): FileRecord | null {
-    if (change.kind === 'register') return this.register(change, to);
+  private change(change: RecordChange, to: ValidPath | null): FileRecord | null {
+    if (change.kind === 'register' || change.kind === 'document') return this.register(change, to);
     const held = this.files.get(change.file_id);
     if (change.kind === 'move' && held && isAt(held.file, to)) return held.file;
     if (held?.file.node_id !== this.basis.nodeId) {
@@ -128,14 +141,9 @@ class ChangePlanner {
       throw fileNotFound(change.file_id);
     }
     refuseStale(held.file, change.expected_version);
-    switch (change.kind) {
-      case 'update':
-        return this.rewrite(held, contentOf(change));
-      case 'move':
-        return this.move(held, to);
-      case 'remove':
-        return this.remove(held, change.tombstone);
-    }
+    if (change.kind === 'remove') return this.remove(held, change.tombstone);
+    if (held.file.is_native_format) throw isDocument(held.file.path);
+    return change.kind === 'move' ? this.move(held, to) : this.rewrite(held, contentOf(change));
   }
 
   /** @throws ServiceError NODE_NOT_FOUND or FORBIDDEN of the node that a path is in, VALIDATION_FAILED of the path */
@@ -147,21 +155,22 @@ class ChangePlanner {
     return to;
   }
 
-  private register(change: FileChange & { kind: 'register' }, at: ValidPath | null): FileRecord {
+  private register(change: RecordChange & { kind: 'register' | 'document' }, at: ValidPath | null): FileRecord {
     const to = named(at);
     const there = this.at(to);
-    if (there && there.file.path !== to.path) throw occupied(to.path);
-    if (there) return this.rewrite(there, contentOf(change));
-    const content = contentOf(change);
+    if (there && (there.file.path !== to.path || change.kind === 'document')) throw occupied(to.path);
+    if (there?.file.is_native_format) throw occupied(to.path);
+    const content = contentOf(change.kind === 'document' ? { ...change, ...WITHOUT_BYTES } : change);
+    if (there) return this.rewrite(there, content);
     const file: FileRecord = {
-      ...this.identityOf(change),
+      ...(change.kind === 'document' ? { id: newId(), version: 1 } : this.identityOf(change)),
       node_id: to.nodeId,
       path: to.path,
       ...content,
       remote_name: null,
       current_remote_hash: null,
       last_pushed_at: null,
-      is_native_format: false,
+      is_native_format: change.kind === 'document',
       created_at: this.basis.now,
       updated_at: this.basis.now,
     };
@@ -239,10 +248,18 @@ class ChangePlanner {
 /** Level of a caller who may write on a node. */
 const WRITE = 2;
 
+const WITHOUT_BYTES = { sha256: null, size_bytes: null };
+
 type Content = Pick<FileRecord, 'sha256' | 'size_bytes' | 'mime_type' | 'modified_at'>;
 
 function contentOf({ sha256, size_bytes, mime_type, modified_at }: Content): Content {
   return { sha256, size_bytes, mime_type, modified_at };
+}
+
+/** The refusal of what only its cloud service can do with a document. */
+export function isDocument(path: string): ServiceError {
+  const message = `${path} is a document of a cloud service: change, move or delete it there. Only its record can be removed here.`;
+  return new ServiceError('NATIVE_FORMAT', message, { path });
 }
 
 function refuseStale(file: FileRecord, expected: number | undefined): void {

@@ -15,6 +15,7 @@ import {
   removeRemote,
   resolveFile,
   ServiceError,
+  scaffoldRemote,
   setRoutingPolicy,
   setupRemote,
   snapshotDocument,
@@ -129,6 +130,11 @@ export class NoRemotesHandlers {
 
   @Handles(surveyRemote, ANY)
   survey(): Promise<never> {
+    return refuse();
+  }
+
+  @Handles(scaffoldRemote, ANY)
+  scaffold(): Promise<never> {
     return refuse();
   }
 

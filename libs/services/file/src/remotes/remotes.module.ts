@@ -22,8 +22,11 @@ import { RemoteRenames } from '../central/remote-renames.js';
 import { RemoteSurveys } from '../central/remote-surveys.js';
 import { RemoteWrites } from '../central/remote-writes.js';
 import { Repairs } from '../central/repairs.js';
+import { ScaffoldHandlers } from '../central/scaffold.handlers.js';
 import { CentreSearchHandlers } from '../central/search.handlers.js';
+import { Snapshots } from '../central/snapshots.js';
 import { CentreStatusHandlers } from '../central/status.handlers.js';
+import { TextGrep } from '../central/text-grep.js';
 import { TransferHandlers } from '../central/transfer.handlers.js';
 import { FileModule } from '../file.module.js';
 import { RemoteHandlers } from './remote.handlers.js';
@@ -49,6 +52,7 @@ export class RemotesModule {
         CentreStatusHandlers,
         LookHandlers,
         PushHandlers,
+        ScaffoldHandlers,
         TransferHandlers,
       ],
       providers: [
@@ -57,6 +61,8 @@ export class RemotesModule {
         Repairs,
         InterruptedChanges,
         RemoteWrites,
+        Snapshots,
+        TextGrep,
         RemotePushes,
         PushBatches,
         PullBatches,

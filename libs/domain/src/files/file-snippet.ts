@@ -1,6 +1,7 @@
 import { LIMITS } from '@workspace-graph/contracts';
-import { snippetOf, soughtWordsOf, type Term, wordsFound } from '@workspace-graph/domain';
+import { snippetOf, wordsFound } from '../graph/snippet.js';
 import { placeFinder } from './passage.js';
+import { soughtWordsOf, type Term } from './search-terms.js';
 
 /** What is looked at word by word, which takes its time: so much on both sides of where the terms stand. */
 const AROUND_LENGTH = 400;

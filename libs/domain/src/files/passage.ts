@@ -1,4 +1,5 @@
-import { fold, type Term } from '@workspace-graph/domain';
+import { fold } from '../graph/fold.js';
+import type { Term } from './search-terms.js';
 
 /** Terms that stand within so many characters are shown together. */
 const TOGETHER_LENGTH = 140;
