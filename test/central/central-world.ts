@@ -25,7 +25,7 @@ export interface CentralWorld extends AsyncDisposable {
   newcomer(name: string, scope: Scope): Promise<RestClient & { readonly userId: string; readonly tokenId: string }>;
 }
 
-export type WorldOptions = Partial<Pick<CentralOptions, 'variables' | 'replicas' | 'durable'>>;
+export type WorldOptions = Partial<Pick<CentralOptions, 'variables' | 'replicas' | 'durable' | 'emulated'>>;
 
 export async function startWorld(options: WorldOptions = {}): Promise<CentralWorld> {
   const log: LogLine[] = [];

@@ -18,7 +18,7 @@ import {
   setupRemote,
 } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
-import { BACKENDS } from './backends.js';
+import { BACKENDS, type Clouds, startClouds } from './backends.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import type { RestClient } from './rest-client.js';
 
@@ -27,6 +27,7 @@ const GROWTH_MB = 120;
 const LARGE_MB = 400;
 const MB = Buffer.alloc(1_000_000, 'workspace ');
 
+let clouds: Clouds;
 let world: CentralWorld;
 let wanda: Awaited<ReturnType<CentralWorld['newcomer']>>;
 /** The same person at the other gateway. */
@@ -36,7 +37,9 @@ let storage: string;
 let node: string;
 
 beforeAll(async () => {
-  world = await startWorld({ replicas: { 'graph-svc': 1, 'session-svc': 1, gateway: 2, 'file-svc': 2 } });
+  clouds = await startClouds();
+  const replicas = { 'graph-svc': 1, 'session-svc': 1, gateway: 2, 'file-svc': 2 };
+  world = await startWorld({ replicas, emulated: clouds.emulated });
   storage = join(world.central.volume('files'), 'folders', 'team');
   await mkdir(storage, { recursive: true });
   await world.ada.call(setupRemote, { name: 'team', type: 'fs', config: { folder: 'team' } });
@@ -50,7 +53,10 @@ beforeEach(async () => {
   const acme = await world.ada.call(createNode, { type: 'organization', name });
   ({ id: node } = await world.ada.call(createNode, { type: 'project', name, organization_id: acme.id }));
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+  await clouds?.[Symbol.asyncDispose]();
+});
 
 const sha = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const url = (path: string): string => `/nodes/${node}/file?path=${encodeURIComponent(path)}`;
@@ -174,7 +180,7 @@ describe.each(BACKENDS)('files on a remote of the type $type', ({ type, missing,
   (missing === null ? it : it.skip)(
     `are worked with like those in a folder${missing === null ? '' : `: ${missing}`}`,
     async () => {
-      const { settings, stop } = await start();
+      const { settings, stop } = await start(clouds);
       try {
         await world.ada.call(setupRemote, { name: type, ...settings });
         const before = await world.ada.call(listRoutingRules, {});

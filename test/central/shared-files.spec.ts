@@ -11,6 +11,7 @@ import {
   type OutputOf,
   renameFolder,
   STATUS_BUCKETS,
+  searchFiles,
   setAccess,
   type storeFile,
 } from '@workspace-graph/contracts';
@@ -221,3 +222,33 @@ it('the folder of a node that is hidden goes from workstations, and nothing goes
   await a.pull({ file_id: stored?.id ?? '' });
   expect(file(here, 'wip/plan.md')).toBe('uploaded');
 }, 120_000);
+
+it('a search on a workstation finds what is here and what lies on remotes alone, and only the former without the centre [files.search.joined]', async () => {
+  const word = `sourdough${Date.now()}`;
+  writeFileSync(join(here, 'wip/here.md'), `the ${word} here`);
+  const { id: elsewhere } = await all.ada.call(createNode, {
+    type: 'project',
+    name: `No folder ${word}`,
+    organization_id: all.organizationId,
+  });
+  const made = await all.wanda.fetch(`/nodes/${elsewhere}/file?path=wip/there.md`, {
+    method: 'PUT',
+    body: `the ${word} there`,
+    headers: { 'if-none-match': '*', 'content-type': 'application/octet-stream' },
+  });
+  expect(made.status).toBe(201);
+  const search = () => one.client.call(searchFiles, { query: word });
+  await until('what is here is indexed', async () => (await search()).hits.some(({ path }) => path === 'wip/here.md'));
+  const { hits, complete } = await search();
+  expect(hits.map(({ path, snippet }) => [path, snippet])).toEqual([
+    ['wip/here.md', `the «${word}» here`],
+    ['wip/there.md', `the «${word}» there`],
+  ]);
+  expect(complete).toBe(true);
+  const paths = async () => (await search()).hits.map(({ path }) => path);
+  const [fileService] = all.world.central.instances('file-svc');
+  await fileService?.kill();
+  expect(await paths().catch(() => ['refused'])).not.toContain('wip/there.md');
+  await all.world.central.add('file-svc');
+  await until('both are found again', async () => (await paths().catch(() => [])).length === 2);
+});

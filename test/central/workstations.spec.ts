@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   closeSession,
@@ -209,6 +209,8 @@ describe('a workstation that has joined', () => {
     const nodeId = await project('Kept');
     const path = join(await mirrored(client, nodeId), 'wip/kept.md');
     writeFileSync(path, 'Mine.');
+    const ours = ['SVC_SCOPE.md', '.mcp.json', '.codex/config.toml'].map((name) => join(dirname(path), '..', name));
+    expect(ours.map((file) => existsSync(file))).toEqual([true, true, true]);
     const [device] = (await wanda.call(listDevices, {})).items;
     await wanda.call(revokeDevice, { device_id: device?.id ?? '' });
     await until('it knows', async () => (await client.send(whoami, {})).status === 401);
@@ -216,8 +218,10 @@ describe('a workstation that has joined', () => {
     expect(readFileSync(path, 'utf8')).toBe('Mine.');
     await folder.stop();
     const left = await folder.svc(['leave', '--yes', '--json']);
-    expect([left.code, JSON.parse(left.stdout)]).toEqual([0, expect.objectContaining({ left: true })]);
+    expect([left.code, JSON.parse(left.stdout)]).toEqual([0, expect.objectContaining({ left: true, uncleared: [] })]);
     expect(readFileSync(path, 'utf8')).toBe('Mine.');
+    // Agents would call a workspace that does not answer.
+    expect(ours.map((file) => existsSync(file))).toEqual([false, false, false]);
     expect((await folder.svc(['leave', '--yes', '--json'])).stdout).toContain('NOT_JOINED');
   }, 120_000);
 

@@ -30,6 +30,8 @@ export interface CentralOptions {
   readonly readyWithinMs?: number;
   /** PostgreSQL syncs to disk, as in production. Default false: faster, and nothing survives a power cut. */
   readonly durable?: boolean;
+  /** Where `fetch` finds services of the internet that are emulated: addresses by those that they stand for. */
+  readonly emulated?: Readonly<Record<string, string>>;
   /** Obeys the file's `restart`. Default false: what a test ends stays ended. */
   readonly restart?: boolean;
 }
@@ -104,6 +106,14 @@ export interface Central extends AsyncDisposable {
 const SECRETS = '/run/secrets/';
 /** No balancer has to notice that a gateway stops. */
 const WITHOUT_BALANCER: Variables = { SVC_SHUTDOWN_DELAY_MS: '0' };
+/** What a process of ours runs first, so that `fetch` asks an emulator. */
+const REDIRECT = `
+  const { fetch } = globalThis;
+  globalThis.fetch = (target, init) => {
+    const url = target instanceof Request ? target.url : String(target);
+    const found = EMULATED.find(([from]) => url.startsWith(from));
+    return found ? fetch(found[1] + url.slice(found[0].length), init) : fetch(target, init);
+  };`;
 /** What `deploy/prepare.mjs` makes. */
 const PASSWORD = /\b[0-9a-f]{48}\b/g;
 const RESTART_AFTER_MS = 1_000;
@@ -295,7 +305,7 @@ class RunningCentral implements Central {
       command: this.commandOf(service, service.command),
       cwd: this.folderOf(service.name),
       stopGraceMs: service.stopGraceMs,
-      environment: this.environmentOf(service, port),
+      environment: { ...this.environmentOf(service, port), ...redirecting(this.options.emulated) },
       onLine: (line) => this.options.onLine?.(service.name, line),
     });
     const instance: Instance = { child, port };
@@ -423,4 +433,10 @@ class RunningCentral implements Central {
     await child.ended;
     throw tell('ended before it was ready');
   }
+}
+
+function redirecting(emulated: CentralOptions['emulated']): Record<string, string> {
+  if (!emulated) return {};
+  const script = REDIRECT.replace('EMULATED', JSON.stringify(Object.entries(emulated)));
+  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(script).toString('base64')}` };
 }

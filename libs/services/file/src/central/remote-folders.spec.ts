@@ -10,6 +10,7 @@ import {
   readFile,
   renameFolder,
   STATUS_BUCKETS,
+  scaffoldRemote,
   surveyRemote,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
@@ -282,3 +283,34 @@ async function revisionOf(path: string): Promise<string> {
 async function* bytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
+
+describe('the folders of a node on its remote', () => {
+  const scaffold = (node_id: string, person = writer) =>
+    centre.harness.call(scaffoldRemote, { node_id }, { ...person, device_id: newId() });
+
+  it('are made where they are not there, and told as the caller may see them [mirrors.remote-scaffold]', async () => {
+    await centre.main.makeFolder(`${folder}/wip`);
+    const made = ['outputs', 'resources'].map((section) => `${folder}/${section}`);
+    expect(await scaffold(node)).toEqual({ remote_name: 'main', folders: made, problem: null });
+    for (const path of made) expect(await centre.main.stat(path)).toMatchObject({ kind: 'folder' });
+    expect(await scaffold(node)).toEqual({ remote_name: 'main', folders: [], problem: null });
+  });
+
+  it('of an organization are those of its nodes [mirrors.remote-scaffold.organization]', async () => {
+    const [row] = await centre.sql<{ id: string }>(
+      `SELECT id FROM graph.node WHERE type = 'organization' AND sync_key = 'acme'`,
+    );
+    const names = ['workflow', 'projects', 'processes', 'areas', 'principles'];
+    await scaffold(row?.id ?? '', centre.admin);
+    for (const name of names) expect(await centre.main.stat(`acme/${name}`)).toMatchObject({ kind: 'folder' });
+  });
+
+  it('keep nothing else from being done when the remote does not answer', async () => {
+    centre.main.failWith('unavailable');
+    expect(await scaffold(node)).toMatchObject({
+      remote_name: 'main',
+      folders: [],
+      problem: expect.stringContaining('main'),
+    });
+  });
+});

@@ -89,6 +89,26 @@ describe('changes of files', () => {
     expect(rows).toEqual(expect.arrayContaining(expected));
   });
 
+  it('leave documents of cloud services as they are, but for their records [files.native.record]', async () => {
+    const [id = ''] = await files
+      .sql<{ id: string }>(
+        `INSERT INTO file.record (id, node_id, path, path_key, mime_type, is_native_format)
+       VALUES (gen_random_uuid(), $1, $2, lower($2), $3, true) RETURNING id::text AS id`,
+        [nodeId, 'wip/Plan', 'application/x'],
+      )
+      .then((rows) => rows.map((row) => row.id));
+    const refusals = [
+      registering('wip/Plan'),
+      registering('wip/plan'),
+      { kind: 'move' as const, file_id: id, path: 'wip/b' },
+    ];
+    for (const [index, code] of ['DESTINATION_EXISTS', 'DESTINATION_EXISTS', 'NATIVE_FORMAT'].entries())
+      await expect(apply(refusals[index] as FileChange)).rejects.toMatchObject({ code });
+    const { path: _path, ...content } = registering('wip/x') as FileChange & { kind: 'register' };
+    await expect(apply({ ...content, kind: 'update', file_id: id })).rejects.toMatchObject({ code: 'NATIVE_FORMAT' });
+    await apply({ kind: 'remove', file_id: id, tombstone: false });
+  });
+
   it('that change nothing leave no line and tell nobody', async () => {
     const [id = ''] = await apply(registering('wip/a'));
     await apply(registering('wip/a'), { kind: 'move', file_id: id, path: 'wip/a' });
