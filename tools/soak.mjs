@@ -11,8 +11,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Each takes a few minutes a round: the spec files, and how far they go. */
 export const SEARCHES = {
   access: {
-    specs: ['test/access/access.property', 'test/access/crowd', 'test/access/concurrent'],
-    sizes: { SVC_PROPERTY_STEPS: 10_000 },
+    specs: ['test/access/access.property', 'test/access/crowd', 'test/access/concurrent', 'test/access/link'],
+    sizes: { SVC_PROPERTY_STEPS: 10_000, SVC_ACCESS_LINK_STEPS: 3_000 },
   },
   inputs: {
     specs: ['libs/device/src/files/hostile-inputs', 'test/e2e/files-agent'],

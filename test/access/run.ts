@@ -1,4 +1,12 @@
-import { authenticateDevice, type Caller, type ErrorBody, RawJson, ServiceError } from '@workspace-graph/contracts';
+import {
+  authenticateDevice,
+  type Caller,
+  type Envelope,
+  type ErrorBody,
+  type Operation,
+  RawJson,
+  ServiceError,
+} from '@workspace-graph/contracts';
 import { newId, OperationRegistry } from '@workspace-graph/platform';
 import { FileModule } from '@workspace-graph/service-file';
 import { GraphModule } from '@workspace-graph/service-graph';
@@ -38,21 +46,36 @@ export interface WorldRun {
 }
 
 /** Random steps over a fresh world, compared after each; answers how many, or throws a Disagreement. */
-export async function runWorld({ seed, count, mayGoOn = () => true, prepare }: WorldRun): Promise<number> {
-  const random = new Random(seed);
+export async function runWorld({ prepare, ...steps }: WorldRun): Promise<number> {
   return inFreshWorld(async (session, harness) => {
     await prepare?.(harness);
-    const done: Step[] = [];
-    try {
-      for (const step of firstSteps()) await doStep(session, step, random, done);
-      for (let index = 0; index < count && mayGoOn(); index += 1)
-        await doStep(session, planStep(random, session.world), random, done);
-      await compareAll(session, random);
-      return done.length;
-    } catch (error) {
-      throw new Disagreement(done, { seed, cause: error });
-    }
+    return runSteps(session, steps);
   });
+}
+
+export interface StepsRun extends Omit<WorldRun, 'prepare'> {
+  /** False for a step that is left out. Default: none is. */
+  readonly isOf?: (step: Step) => boolean;
+}
+
+/** The same over a world that is there, with users and nothing else. */
+export async function runSteps(
+  session: Session,
+  { seed, count, mayGoOn = () => true, isOf = () => true }: StepsRun,
+): Promise<number> {
+  const random = new Random(seed);
+  const done: Step[] = [];
+  try {
+    for (const step of firstSteps()) await doStep(session, step, random, done);
+    for (let index = 0; index < count && mayGoOn(); index += 1) {
+      const step = planStep(random, session.world);
+      if (isOf(step)) await doStep(session, step, random, done);
+    }
+    await compareAll(session, random);
+    return done.length;
+  } catch (error) {
+    throw new Disagreement(done, { seed, cause: error });
+  }
 }
 
 /** Does the given steps over a fresh world and compares everything at the end; answers what went wrong, or null. */
@@ -98,7 +121,7 @@ async function deviceOf(user: Caller, harness: ServiceHarness): Promise<Caller> 
 }
 
 /** One of each pair calls by a device. */
-const SCOPES = ['manage', 'manage', 'write', 'write', 'read', 'read'] as const;
+export const SCOPES = ['manage', 'manage', 'write', 'write', 'read', 'read'] as const;
 
 async function inFreshWorld<R>(work: (session: Session, harness: ServiceHarness) => Promise<R>): Promise<R> {
   const harness = await startServices([GraphModule, IdentityModule, FileModule]);
@@ -119,15 +142,23 @@ async function inFreshWorld<R>(work: (session: Session, harness: ServiceHarness)
 /** Calls as the bus makes them. */
 function callOf(harness: ServiceHarness): Call {
   const { dispatch } = harness.module.get(OperationRegistry);
+  return callBy((operation, input, envelope) =>
+    dispatch(operation, input, { envelope, signal: new AbortController().signal }),
+  );
+}
+
+type Carry = (operation: Operation, input: Record<string, unknown>, envelope: Envelope) => Promise<unknown>;
+
+/** Calls whose refusals are answers, whatever carries them. */
+export function callBy(carry: Carry): Call {
   const call = async (
-    operation: Parameters<Call>[0],
-    input: unknown,
+    operation: Operation,
+    input: Record<string, unknown>,
     caller: Parameters<Call>[2],
   ): Promise<unknown> => {
     const callId = newId();
     try {
-      const envelope = { callId, requestId: 'same', caller };
-      const reply = await dispatch(operation, input, { envelope, signal: new AbortController().signal });
+      const reply = await carry(operation, input, { callId, requestId: 'same', caller });
       return { ok: true, value: reply instanceof RawJson ? reply.parse() : reply };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type BusEvent, type CallOptions, LinkBus, whenReady } from '@workspace-graph/bus';
+import { type BusEvent, whenReady } from '@workspace-graph/bus';
 import {
   appendSessionEvents,
   authenticate,
-  type Caller,
   checkScope,
   connectSession,
   createNode,
@@ -12,18 +11,13 @@ import {
   type ErrorBody,
   endRun,
   findFiles,
-  type InputOf,
   inviteDevice,
-  JOIN_PATH,
-  type joinDevice,
   LINK_PATH,
   listDevices,
   listEvents,
   logEvent,
   type Operation,
-  type OutputOf,
   putImportPart,
-  RawJson,
   readSessionLogs,
   renewRuns,
   revokeDevice,
@@ -36,11 +30,9 @@ import {
 import type { CentralProcess } from '@workspace-graph/testing';
 import { Balancer } from './balancer.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
+import { askToJoin, FORGED, LinkedDevice, redeem, untilLinked } from './linked-device.js';
 import { RestClient } from './rest-client.js';
 import { TcpProxy } from './tcp-proxy.js';
-
-const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: console.error };
-const FORGED: Caller = { user_id: randomUUID(), scope: 'manage', credential_id: null, via: 'sync' };
 
 let world: CentralWorld;
 let balancer: Balancer;
@@ -48,7 +40,7 @@ let balancer: Balancer;
 let ada: RestClient;
 let wanda: Awaited<ReturnType<typeof newcomer>>;
 let acme: string;
-const devices: Device[] = [];
+const devices: LinkedDevice[] = [];
 
 beforeAll(async () => {
   world = await startWorld({ variables: { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_ALLOWED_HOSTS: '127.0.0.1' } });
@@ -59,7 +51,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   wanda = await newcomer();
 });
-afterEach(() => Promise.all(devices.splice(0).map((device) => device.bus.close())));
+afterEach(() => Promise.all(devices.splice(0).map((device) => device[Symbol.asyncDispose]())));
 afterAll(async () => {
   await balancer[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
@@ -71,61 +63,22 @@ async function newcomer() {
   return Object.assign(new RestClient(balancer.url, secret), { userId: user.id });
 }
 
-/** A workstation, as far as its link goes. */
-class Device {
-  readonly bus: LinkBus;
-  readonly refused: number[] = [];
-
-  constructor(
-    readonly id: string,
-    readonly token: string,
-    url: string,
-  ) {
-    this.bus = LinkBus.connect({
-      url: `${url.replace(/^http/, 'ws')}${LINK_PATH}`,
-      headers: () => ({ authorization: `Bearer ${token}` }),
-      logger,
-      reconnect: { firstMs: 50, mostMs: 500 },
-      heartbeatMs: 500,
-      refused: (status) => void this.refused.push(status),
-    });
-    devices.push(this);
-  }
-
-  async call<Op extends Operation>(
-    operation: Op,
-    input: InputOf<Op>,
-    { caller = FORGED, ...options }: CallOptions & { readonly caller?: Caller | null } = {},
-  ): Promise<OutputOf<Op>> {
-    const envelope = { callId: randomUUID(), requestId: randomUUID(), caller };
-    const reply = await this.bus.call(operation, input, envelope, { timeoutMs: 60_000, ...options });
-    return (reply instanceof RawJson ? reply.parse() : reply) as OutputOf<Op>;
-  }
-
-  async codeOf(work: Promise<unknown>): Promise<string> {
-    return work.then(
-      () => 'it was done',
-      ({ code }: { code: string }) => code,
-    );
-  }
-}
-
-const post = (body: unknown): Promise<Response> =>
-  fetch(new URL(JOIN_PATH, balancer.url), {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
-
-async function joined(who: RestClient, url = balancer.url): Promise<Device> {
+async function joined(who: RestClient, url = balancer.url): Promise<LinkedDevice> {
   const { code } = await who.at(balancer.url).call(inviteDevice, {});
-  const response = await post({ code, name: 'laptop' });
-  expect(response.status).toBe(201);
-  const { device, token } = (await response.json()) as OutputOf<typeof joinDevice>;
-  const made = new Device(device.id, token, url);
-  await whenReady(made.bus, AbortSignal.timeout(60_000));
-  return made;
+  const { device, token } = await redeem(balancer.url, code);
+  return untilLinked(kept(new LinkedDevice(device.id, token, url)));
 }
+
+function kept(device: LinkedDevice): LinkedDevice {
+  devices.push(device);
+  return device;
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'it was done',
+    ({ code }: { code: string }) => code,
+  );
 
 /** A project that everybody sees, or the administrator alone. */
 async function project(name: string, isHidden = false): Promise<string> {
@@ -157,7 +110,7 @@ describe('a workstation', () => {
     expect((await mine.call(whoami, {}, speaking)).user.id).toBe(wanda.userId);
     expect(await mine.call(checkScope, { reached: [] }, speaking)).toEqual({ home_node_id: null });
     for (const id of [session.id, randomUUID(), 'none'])
-      expect(await theirs.codeOf(theirs.call(whoami, {}, { caller: { ...FORGED, session_id: id } }))).toBe(
+      expect(await codeOf(theirs.call(whoami, {}, { caller: { ...FORGED, session_id: id } }))).toBe(
         'SESSION_NOT_FOUND',
       );
 
@@ -170,12 +123,12 @@ describe('a workstation', () => {
     expect(await theirs.call(endRun, end)).toEqual({ ended: false });
     expect(await mine.call(endRun, end)).toEqual({ ended: true });
     const part = { upload_id: randomUUID(), index: 0, data: '' };
-    expect(await mine.codeOf(mine.call(putImportPart, part))).toBe('FORBIDDEN');
+    expect(await codeOf(mine.call(putImportPart, part))).toBe('FORBIDDEN');
     for (const [operation, input] of [
       [readSessionLogs, { viewers: [], sessions: [{ session_id: session.id, viewers: [] }] }],
       [appendSessionEvents, { ...run, session_id: session.id, events: [] }],
     ] as const)
-      expect(await mine.codeOf(mine.call(operation as Operation, input))).toBe('FORBIDDEN');
+      expect(await codeOf(mine.call(operation as Operation, input))).toBe('FORBIDDEN');
   });
 
   it.each<[string, object, number]>([
@@ -184,7 +137,7 @@ describe('a workstation', () => {
     ['no name', { code: `svc_join_${'x'.repeat(43)}` }, 400],
     ['more than that', { code: `svc_join_${'x'.repeat(43)}`, name: 'laptop', scope: 'manage' }, 400],
   ])('does not join with %s', async (_what, body, status) => {
-    const response = await post(body);
+    const response = await askToJoin(balancer.url, body);
     expect([response.status, typeof ((await response.json()) as ErrorBody).code]).toEqual([status, 'string']);
   });
 
@@ -192,7 +145,7 @@ describe('a workstation', () => {
     const device = await joined(wanda);
     expect((await wanda.fetch(LINK_PATH)).status).toBe(426);
     expect((await fetch(new URL(LINK_PATH, world.urls[0]))).status).toBe(401);
-    const personal = new Device('none', wanda.token, balancer.url);
+    const personal = kept(new LinkedDevice('none', wanda.token, balancer.url));
     await until('it is refused', () => personal.refused.includes(403));
     expect([device.bus.status, personal.bus.status]).toEqual(['ready', 'connecting']);
   });
@@ -200,16 +153,14 @@ describe('a workstation', () => {
   it('calls what devices may, and nothing internal', async () => {
     const device = await joined(wanda);
     const credential = { kind: 'token' as const, sha256: '0'.repeat(64) };
-    expect(await device.codeOf(device.call(authenticate, { credential }))).toBe('FORBIDDEN');
-    expect(await device.codeOf(device.call(updateUser, { user_id: wanda.userId, max_scope: 'manage' }))).toBe(
-      'FORBIDDEN',
-    );
+    expect(await codeOf(device.call(authenticate, { credential }))).toBe('FORBIDDEN');
+    expect(await codeOf(device.call(updateUser, { user_id: wanda.userId, max_scope: 'manage' }))).toBe('FORBIDDEN');
     const node = await project('Seen');
     expect(await device.call(findFiles, { ids: [randomUUID()] })).toBeDefined();
     await device.call(logEvent, { node_id: node, kind: 'note', content: 'From the laptop' });
     const hidden = await project('Hidden', true);
     const refused = device.call(logEvent, { node_id: hidden, kind: 'note', content: 'x' });
-    expect(await device.codeOf(refused)).toBe('NODE_NOT_FOUND');
+    expect(await codeOf(refused)).toBe('NODE_NOT_FOUND');
   });
 
   it('hears of what its person sees, and of nothing else', async () => {
@@ -230,15 +181,15 @@ describe('a workstation', () => {
     });
     expect(heard).not.toContain(hidden);
     for (const types of [['session.changed'], ['graph.changed']] as const)
-      expect(await device.codeOf(device.bus.subscribe(types, () => undefined))).toBe('FORBIDDEN');
-    expect(await device.codeOf(device.bus.serve('graph', [], async () => null))).toBe('FORBIDDEN');
+      expect(await codeOf(device.bus.subscribe(types, () => undefined))).toBe('FORBIDDEN');
+    expect(await codeOf(device.bus.serve('graph', [], async () => null))).toBe('FORBIDDEN');
   });
 
   it('is cut off when it is revoked, and others are not [identity.device.revoke]', async () => {
     const [device, other] = [await joined(wanda), await joined(wanda)];
     await wanda.call(revokeDevice, { device_id: device.id });
     await until('it is cut off and refused', () => device.bus.status === 'connecting' && device.refused.includes(401));
-    expect(await device.codeOf(device.call(whoami, {}, { timeoutMs: 3_000 }))).toBe('SERVICE_UNAVAILABLE');
+    expect(await codeOf(device.call(whoami, {}, { timeoutMs: 3_000 }))).toBe('SERVICE_UNAVAILABLE');
     expect((await new RestClient(world.urls[1], device.token).fetch('/devices')).status).toBe(401);
     expect((await other.call(whoami, {})).user.id).toBe(wanda.userId);
     await ada.call(updateUser, { user_id: wanda.userId, disabled: true });
@@ -255,7 +206,7 @@ describe('a workstation', () => {
 
 describe('the link', () => {
   /** Writes without a pause, through whatever happens. */
-  async function writing(device: Device, during: (goesOn: () => Promise<void>) => Promise<void>): Promise<void> {
+  async function writing(device: LinkedDevice, during: (goesOn: () => Promise<void>) => Promise<void>): Promise<void> {
     const node_id = await project('Written to');
     const written: string[] = [];
     let isOver = false;
