@@ -16,6 +16,16 @@ function specsOf(patterns: readonly string[]): string[] {
   return specs.filter((path) => patterns.some((pattern) => new RegExp(pattern).test(path)));
 }
 
+/** What the specs of a package have in common. */
+function sharedIn(path: string): string[] {
+  const [library] = /^libs\/[^/]+/.exec(path) ?? [];
+  return library === undefined ? [] : globSync(`${library}/src/conformance/*.conformance.ts`, { cwd: root });
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
 function soak(...args: string[]): { readonly status: number | null; readonly stdout: string } {
   const env = { ...process.env, NODE_OPTIONS: '', SVC_REGISTRY_KILLS: '1' };
   return spawnSync(process.execPath, [join(root, 'tools/soak.mjs'), ...args], { encoding: 'utf8', env });
@@ -26,7 +36,9 @@ describe('the long random searches', () => {
     '%s are spec files that take its sizes or a seed',
     (_name, { specs: patterns, sizes }) => {
       for (const pattern of patterns) expect(specsOf([pattern])).not.toEqual([]);
-      const texts = specsOf(patterns).map((path) => readFileSync(join(root, path), 'utf8'));
+      const texts = specsOf(patterns)
+        .flatMap((path) => [path, ...sharedIn(path)])
+        .map(textOf);
       for (const variable of Object.keys(sizes))
         expect(texts.some((text) => text.includes(`'${variable}'`))).toBe(true);
       expect(texts.some((text) => /fast-check|_SEED'|_KILLS'|_PARTS'|_STEPS'|_FILES'/.test(text))).toBe(true);
@@ -34,7 +46,7 @@ describe('the long random searches', () => {
   );
 
   it('include every spec that draws from a seed', () => {
-    const drawn = specs.filter((path) => /from 'fast-check'|_SEED\b/.test(readFileSync(join(root, path), 'utf8')));
+    const drawn = specs.filter((path) => /from 'fast-check'|_SEED\b/.test(textOf(path)));
     const searched = specsOf(Object.values(SEARCHES).flatMap(({ specs: patterns }) => patterns));
     expect(drawn.filter((path) => !searched.includes(path) && !path.startsWith('tools/'))).toEqual([]);
   });

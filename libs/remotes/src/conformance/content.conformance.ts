@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { keptBytes } from '@workspace-graph/testing';
 import { ContentHashes } from '../port/index.js';
+import { LONG_MB } from './sizes.conformance.js';
 import { bytesOf, failureOf, type Stage } from './stage.js';
 
 const BLOCK = Buffer.alloc(65_536, 'block of a large file ');
 const BLOCKS = 200;
 const MB = 1_048_576;
-const LONG_MB = 64;
 /** How often it is looked what is held of a long content, and how much that may be. */
 const LOOK_MB = 16;
 const HELD_MB = 24;

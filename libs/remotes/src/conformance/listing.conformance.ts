@@ -1,6 +1,5 @@
+import { MANY_FILES } from './sizes.conformance.js';
 import { failureOf, type Stage } from './stage.js';
-
-const MANY = 2_500;
 
 /** What lies in folders, and under which names. */
 export function listingScenarios(stage: () => Stage): void {
@@ -13,7 +12,7 @@ export function listingScenarios(stage: () => Stage): void {
   });
 
   it('lists many files, each once', async () => {
-    const many = Math.min(stage().world.atMost ?? MANY, MANY);
+    const many = Math.min(stage().world.atMost ?? MANY_FILES, MANY_FILES);
     for (let number = 0; number < many; number += 1) await stage().world.plant(`many/${number}.txt`, 'x');
     expect(new Set(await stage().pathsIn('many')).size).toBe(many);
     expect(await stage().listed('many')).toHaveLength(many);

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SmallDisk } from '@workspace-graph/testing';
+import { DISK_MB } from '../conformance/sizes.conformance.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { FsRemote } from './fs.remote.js';
 
 /** Of notes; what is in them is left over. */
 const OUR_FOLDERS = new Set(['.svc-asides', '.svc-drafts']);
-const DISK_MB = 80;
 
 /** On a disk of its own where this run may make one: only that can be full or read-only for root. */
 export async function fsWorld(): Promise<RemoteWorld> {

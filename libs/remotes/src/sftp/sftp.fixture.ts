@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SmallDisk, type SshServer } from '@workspace-graph/testing';
 import { FaultyNetwork } from '../conformance/faulty-network.js';
+import { DISK_MB } from '../conformance/sizes.conformance.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import { SftpRemote } from './sftp.remote.js';
-
-const DISK_MB = 80;
 
 /** A folder of its own on a shared server, on a disk that can be full where this run may make one. */
 export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {

@@ -13,12 +13,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type DavServer, SmallDisk } from '@workspace-graph/testing';
 import { FaultyNetwork } from '../conformance/faulty-network.js';
+import { DISK_MB } from '../conformance/sizes.conformance.js';
 import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import type { DavConfig } from './dav-http.js';
 import { WebdavRemote } from './webdav.remote.js';
 
-const DISK_MB = 80;
 /** Where mod_dav_fs keeps properties. */
 const OF_SERVER = '.DAV';
 
