@@ -5,7 +5,7 @@ import { type CentralWorld, startWorld } from '../central/central-world.js';
 import { FORGED, LinkedDevice, redeem, untilLinked } from '../central/linked-device.js';
 import { RestClient } from '../central/rest-client.js';
 import { USERS } from './baseline.js';
-import { expectSame, tellInBothWorlds } from './running-world.js';
+import { expectSame, ofBothWorlds } from './running-world.js';
 import { transcribeWorld } from './story.js';
 import type { Role, Surface } from './surface.js';
 
@@ -20,7 +20,7 @@ describe('to those who may not see them, hidden nodes', () => {
   it(
     'change nothing in any answer to workstations at the link of a gateway [access.hidden.nowhere] [access.hidden.two-worlds] [access.device.own-person]',
     async () => {
-      const told = await tellInBothWorlds(async (withSecrets) => {
+      const told = await ofBothWorlds(async (withSecrets) => {
         await using world = await LinkedWorld.start();
         return await transcribeWorld(world, withSecrets);
       });

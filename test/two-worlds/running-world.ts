@@ -80,14 +80,14 @@ export class RunningWorld implements AsyncDisposable {
 
 /** Tells a story in a local workspace without secrets and in one with them, at the same time. */
 export function inBothWorlds<T>(tell: (world: RunningWorld, withSecrets: boolean) => Promise<T>): Promise<[T, T]> {
-  return tellInBothWorlds(async (withSecrets) => {
+  return ofBothWorlds(async (withSecrets) => {
     await using world = await RunningWorld.start();
     return await tell(world, withSecrets);
   });
 }
 
 /** The same of worlds of any kind: first what was told without secrets, then what was told with them. */
-export async function tellInBothWorlds<T>(telling: (withSecrets: boolean) => Promise<T>): Promise<[T, T]> {
+export async function ofBothWorlds<T>(telling: (withSecrets: boolean) => Promise<T>): Promise<[T, T]> {
   const told = await Promise.allSettled([telling(false), telling(true)]);
   const [without, with_] = told.map((one) => {
     if (one.status === 'rejected') throw one.reason;
