@@ -1,6 +1,10 @@
 import { MANY_FILES } from './sizes.conformance.js';
 import { failureOf, type Stage } from './stage.js';
 
+/** That make the same folders, and how often they do. */
+const WRITERS = 8;
+const ROUNDS = 5;
+
 /** What lies in folders, and under which names. */
 export function listingScenarios(stage: () => Stage): void {
   it('lists a folder, and with all below it', async () => {
@@ -26,6 +30,14 @@ export function listingScenarios(stage: () => Stage): void {
     await stage().remote.makeFolder('empty/deep');
     await stage().remote.makeFolder('empty/deep');
     expect([await stage().pathsIn('empty'), await stage().pathsIn('empty/deep')]).toEqual([['empty/deep'], []]);
+  });
+
+  it('makes folders for many writers at once', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const paths = Array.from({ length: WRITERS }, (_, writer) => `folder ${round}/deep/of ${round}/${writer}.txt`);
+      const written = await Promise.all(paths.map((path) => stage().put(path, path)));
+      expect(written.map(({ path }) => path)).toEqual(paths);
+    }
   });
 
   it('removes a folder only when nothing is in it', async () => {

@@ -56,11 +56,25 @@ export class DavTree {
     if (there.found || there.occupant !== null) throw new RemoteFailure('exists', { path: there.occupant ?? path });
     const above = await this.makeFolders(folderOf(path), call);
     const at = [...above.at, nameOf(path)];
-    // Another call may have been first.
-    await this.http.done('MKCOL', at, { ...call, accept: [405] });
+    const found = await this.made(at, call);
+    if (!found) throw new RemoteFailure('exists', { path });
+    return { path, at, found, occupant: null };
+  }
+
+  /**
+   * A folder, made unless it is there; null for something else. Another call may have been first, and servers have many
+   * answers to that: 405, and for one of the same moment 403, 409 or 500.
+   */
+  async made(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
+    const refusal = await this.http.done('MKCOL', at, { ...call, accept: [405] }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (refusal !== null && !(refusal instanceof RemoteFailure)) throw refusal;
     const made = await this.http.look(at, call);
-    if (made?.kind !== 'folder') throw new RemoteFailure('exists', { path });
-    return { path, at, found: made, occupant: null };
+    if (made?.kind === 'folder') return made;
+    if (refusal !== null) throw refusal;
+    return null;
   }
 
   private async step(folder: DavPlace, path: string, call: HttpCall): Promise<DavPlace> {

@@ -180,7 +180,7 @@ export class WebdavRemote implements Remote {
 
   private async makeDrafts(): Promise<void> {
     try {
-      await this.http.done('MKCOL', DRAFTS, { path: '', accept: [405] });
+      await this.tree.made(DRAFTS, { path: '' });
     } catch (error) {
       this.drafts = null;
       throw error;
