@@ -131,7 +131,7 @@ describe('documents of a cloud service', () => {
   const content = async (who: RestClient, node: string, path: string): Promise<string> =>
     (await who.fetch(`/nodes/${node}/file?path=${path}`)).text();
 
-  it('become files of nodes, on a workstation and without one, and have records of their own [files.snapshot.central]', async () => {
+  it('become files of nodes, on a workstation and without one, and have records of their own [files.snapshot.with-or-without-mirror, files.snapshot.format-and-name]', async () => {
     const { ada, wanda } = all;
     clouds.drive.reset();
     await ada.call(setupRemote, { name: 'documents', ...driveSettings(clouds) });
@@ -173,7 +173,7 @@ describe('documents of a cloud service', () => {
     expect((await wanda.call(fileStatus, { node_id: node })).new_remote.map(({ path }) => path)).toEqual(['wip/Plan']);
   }, 240_000);
 
-  it('are exported from where the caller sees them alone [files.snapshot.hidden]', async () => {
+  it('are exported from where the caller sees them alone [access.hidden.nowhere, files.snapshot.url-checked]', async () => {
     const { ada, wanda } = all;
     clouds.drive.reset();
     await ada.call(setupRemote, { name: 'documents', ...driveSettings(clouds), confirmed: true });

@@ -223,7 +223,7 @@ it('the folder of a node that is hidden goes from workstations, and nothing goes
   expect(file(here, 'wip/plan.md')).toBe('uploaded');
 }, 120_000);
 
-it('a search on a workstation finds what is here and what lies on remotes alone, and only the former without the centre [files.search.joined]', async () => {
+it('a search on a workstation finds what is here and what lies on remotes alone, and only the former without the centre [files.search.remote]', async () => {
   const word = `sourdough${Date.now()}`;
   writeFileSync(join(here, 'wip/here.md'), `the ${word} here`);
   const { id: elsewhere } = await all.ada.call(createNode, {

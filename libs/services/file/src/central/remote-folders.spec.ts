@@ -288,7 +288,7 @@ describe('the folders of a node on its remote', () => {
   const scaffold = (node_id: string, person = writer) =>
     centre.harness.call(scaffoldRemote, { node_id }, { ...person, device_id: newId() });
 
-  it('are made where they are not there, and told as the caller may see them [mirrors.remote-scaffold]', async () => {
+  it('are made where they are not there, and told as the caller may see them [mirrors.create.tool]', async () => {
     await centre.main.makeFolder(`${folder}/wip`);
     const made = ['outputs', 'resources'].map((section) => `${folder}/${section}`);
     expect(await scaffold(node)).toEqual({ remote_name: 'main', folders: made, problem: null });
@@ -296,7 +296,7 @@ describe('the folders of a node on its remote', () => {
     expect(await scaffold(node)).toEqual({ remote_name: 'main', folders: [], problem: null });
   });
 
-  it('of an organization are those of its nodes [mirrors.remote-scaffold.organization]', async () => {
+  it('of an organization are those of its nodes [mirrors.layout.organization-remote-scaffold]', async () => {
     const [row] = await centre.sql<{ id: string }>(
       `SELECT id FROM graph.node WHERE type = 'organization' AND sync_key = 'acme'`,
     );

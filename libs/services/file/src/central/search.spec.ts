@@ -31,7 +31,7 @@ describe('searching in files on a remote that has no search of its own', () => {
     await create(closed, 'secret.md', 'sourdough', centre.admin);
   });
 
-  it('finds whole words and phrases of texts, whatever their case and diacritics [files.search.central-grep]', async () => {
+  it('finds whole words and phrases of texts, whatever their case and diacritics [files.search.remote]', async () => {
     expect(await names('sourdough')).toEqual(['bread.md', 'secret.md', 'table.csv']);
     expect(await names('"sourdough of rye"')).toEqual(['bread.md']);
     expect(await names('KVASEK zitny')).toEqual(['bread.md']);

@@ -89,7 +89,7 @@ describe('changes of files', () => {
     expect(rows).toEqual(expect.arrayContaining(expected));
   });
 
-  it('leave documents of cloud services as they are, but for their records [files.native.record]', async () => {
+  it('leave documents of cloud services as they are, but for their records [files.record.native-flag]', async () => {
     const [id = ''] = await files
       .sql<{ id: string }>(
         `INSERT INTO file.record (id, node_id, path, path_key, mime_type, is_native_format)
