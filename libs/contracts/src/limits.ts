@@ -75,7 +75,7 @@ export const LIMITS = {
   grepFiles: 5_000,
   grepFileBytes: 4 * 1_048_576,
   /** Milliseconds for which it does. */
-  grepMs: 5_000,
+  grepMs: 3_000,
   renameFolderDefault: 20,
   renameFolderMax: 1_000,
   adoptMax: 1_000,

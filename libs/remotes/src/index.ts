@@ -1,14 +1,16 @@
 export {
   type CredentialStore,
   CredentialsUnreadable,
+  onlyRead,
   type RemoteCredentials,
 } from './credentials/credential-store.js';
 export { FileCredentials } from './credentials/file-credentials.js';
+export { CREDENTIAL_STORES, openCredentials } from './credentials/open-credentials.js';
 export { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
 export { FsRemote } from './fs/fs.remote.js';
 export { gradeRemote, RemoteUnfit } from './grading/grade-remote.js';
 export { MemoryRemote } from './memory/memory.remote.js';
-export { openRemote, type RemotePlaces } from './open-remote.js';
+export { mayHaveDocuments, openRemote, type RemotePlaces } from './open-remote.js';
 export {
   type CallOptions,
   ContentHashes,

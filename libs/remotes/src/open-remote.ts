@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, sep } from 'node:path';
-import type { RemoteSettings } from '@workspace-graph/contracts';
+import type { RemoteSettings, RemoteType } from '@workspace-graph/contracts';
 import { assertNever } from '@workspace-graph/domain';
 import { type DriveConfig, DriveRemote } from './drive/drive.remote.js';
 import { type FilehostConfig, FilehostRemote } from './filehost/filehost.remote.js';
@@ -17,6 +17,11 @@ import { WebdavRemote } from './webdav/webdav.remote.js';
 export interface RemotePlaces {
   /** The folder below which remotes of the type `fs` may lie; null: none may be opened. */
   readonly folders: string | null;
+}
+
+/** Whether a storage may have documents of its own format: others need not be opened to look for one. */
+export function mayHaveDocuments(type: RemoteType): boolean {
+  return type === 'drive';
 }
 
 /**

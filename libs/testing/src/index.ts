@@ -30,6 +30,7 @@ export { type PostgresOptions, type PostgresServer, startPostgres } from './serv
 export { type ObjectServer, startRadosgw, whyNoRadosgw } from './servers/radosgw.js';
 export { rcloneProgram, startRcloneDav, whyNoRclone } from './servers/rclone.js';
 export { type RedisOptions, type RedisServer, startRedis } from './servers/redis.js';
+export { type SecretService, startSecretService, whyNoSecretService } from './servers/secret-service.js';
 export { type SshServer, startSshd, whyNoSshd } from './servers/sshd.js';
 export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';
 export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';

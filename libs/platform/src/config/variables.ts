@@ -133,15 +133,17 @@ export const VARIABLES = {
     doc: 'Days without activity after which a closed session is archived.',
     usedBy: ['device-agent', 'session-svc'],
   }),
-  SVC_CREDENTIALS_FOLDER: optional(folder(), {
-    doc: 'Where the credentials of remotes are kept, encrypted; the same folder for all instances.',
+  SVC_CREDENTIALS_STORE: defaulted(oneOf(['file', 'keychain', 'varlock']), 'file', {
+    doc: 'Where the credentials of remotes are: in encrypted files, in the keychain of the user, or in what the .env.schema of varlock resolves to, which is only read.',
     usedBy: REMOTES,
-    requiredBy: REMOTES,
+  }),
+  SVC_CREDENTIALS_FOLDER: optional(folder(), {
+    doc: 'Of the store file, the same folder for all instances; of varlock, the folder with its .env.schema.',
+    usedBy: REMOTES,
   }),
   SVC_CREDENTIALS_KEY: optional(secret('a secret of at least 32 characters'), {
-    doc: 'Encrypts the credentials of remotes; at least 32 characters. With another one, every remote has to be set up again.',
+    doc: 'Encrypts the credentials of remotes in the store file; at least 32 characters. With another one, every remote has to be set up again.',
     usedBy: REMOTES,
-    requiredBy: REMOTES,
   }),
   SVC_REMOTE_FOLDERS: optional(folder(), {
     doc: 'The folder below which remotes of the type fs may lie, such as mounted shares; without it there are none of this type.',

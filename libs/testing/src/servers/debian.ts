@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from './binaries.js';
 
-export type DebianServer = 'nats-server' | 'redis-server' | 'sshd' | 'apache2' | 'rclone' | 'radosgw';
+export type DebianServer =
+  | 'nats-server'
+  | 'redis-server'
+  | 'sshd'
+  | 'apache2'
+  | 'rclone'
+  | 'radosgw'
+  | 'dbus-daemon'
+  | 'gnome-keyring-daemon';
 
 const run = promisify(execFile);
 
@@ -20,6 +28,12 @@ const servers: Record<DebianServer, { packages: string[]; program: string; binar
     packages: ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-base', 'ceph-common'],
     program: 'usr/bin/radosgw',
     binary: 'radosgw',
+  },
+  'dbus-daemon': { packages: ['dbus-daemon'], program: 'usr/bin/dbus-daemon', binary: 'dbus-daemon' },
+  'gnome-keyring-daemon': {
+    packages: ['gnome-keyring'],
+    program: 'usr/bin/gnome-keyring-daemon',
+    binary: 'gnome-keyring-daemon',
   },
   rclone: { packages: ['rclone'], program: 'usr/bin/rclone', binary: 'rclone' },
 };

@@ -5,6 +5,7 @@ import {
   type OutputOf,
   type ParsedInputOf,
   RawJson,
+  type RemoteType,
   ServiceError,
   type snapshotDocument,
   type TrackedFile,
@@ -12,7 +13,7 @@ import {
 } from '@workspace-graph/contracts';
 import { appliedBefore, type CommandContext, Database, DatabaseScopes } from '@workspace-graph/database';
 import { pathOfNewFile } from '@workspace-graph/domain';
-import { type RemoteDocument, RemoteFailure } from '@workspace-graph/remotes';
+import { mayHaveDocuments, type RemoteDocument, RemoteFailure } from '@workspace-graph/remotes';
 import { onRemote } from '../remotes/refusals.js';
 import { LIST_REMOTES } from '../remotes/remote.statements.js';
 import { RemotePool } from '../remotes/remote-pool.js';
@@ -68,9 +69,10 @@ export class Snapshots {
 
   /** Ids of documents are unique in all of a service: the first remote that has it is the one. */
   private async find(id: string, caller: Caller, signal: AbortSignal): Promise<FoundDocument> {
-    const remotes = await this.database.rows<{ name: string }>(LIST_REMOTES);
+    const remotes = await this.database.rows<{ name: string; type: RemoteType }>(LIST_REMOTES);
     let unreachable: ServiceError | null = null;
-    for (const { name } of remotes) {
+    for (const { name, type } of remotes) {
+      if (!mayHaveDocuments(type)) continue;
       const document = await this.ask(name, id, signal).catch((error: unknown) => {
         if (signal.aborted || !(error instanceof ServiceError)) throw error;
         unreachable = error;

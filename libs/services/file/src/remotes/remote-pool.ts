@@ -1,7 +1,14 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type RemoteType, ServiceError } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
-import { CredentialsUnreadable, type Remote, RemoteFailure, readRootMarker } from '@workspace-graph/remotes';
+import {
+  type CredentialStore,
+  CredentialsUnreadable,
+  type Remote,
+  type RemoteCredentials,
+  RemoteFailure,
+  readRootMarker,
+} from '@workspace-graph/remotes';
 import { readSettings } from './read-settings.js';
 import { remoteRefused } from './refusals.js';
 import { REMOTE_SETTINGS_ROW, type RemoteSettingsRow } from './remote.statements.js';
@@ -95,7 +102,7 @@ export class RemotePool implements BeforeApplicationShutdown {
  * @throws RemoteFailure, CredentialsUnreadable; ServiceError REMOTE_REFUSED
  */
 export async function openKnown(row: RemoteSettingsRow, { credentials: store, open }: RemoteParts): Promise<Remote> {
-  const credentials = row.secret_id === null ? {} : await store.read(row.secret_id);
+  const credentials = row.secret_id === null ? await givenTo(row.name, store) : await store.read(row.secret_id);
   if (credentials === null) throw new CredentialsUnreadable(`The token store has no credentials of ${row.name}.`);
   const remote = await open(readSettings({ type: row.type as RemoteType, config: row.config, credentials }));
   try {
@@ -105,6 +112,11 @@ export async function openKnown(row: RemoteSettingsRow, { credentials: store, op
     await remote[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** What a remote has without any credentials kept for it. @throws CredentialsUnreadable */
+export async function givenTo(name: string, store: CredentialStore): Promise<RemoteCredentials> {
+  return (await store.given?.(name)) ?? {};
 }
 
 async function confirmRoot(remote: Remote, row: RemoteSettingsRow): Promise<void> {

@@ -125,13 +125,15 @@ export class RemoteHandlers {
   }
 
   private async summaryOf({ name, type, secret_id, grade }: RemoteRow): Promise<RemoteSummary> {
-    const authenticated = secret_id === null || (await this.hasCredentials(secret_id));
+    const authenticated = await this.hasCredentials({ name, type, secret_id });
     return { name, type: type as RemoteType, authenticated, grade: grade as RemoteGrade };
   }
 
-  private async hasCredentials(secretId: string): Promise<boolean> {
+  private async hasCredentials({ name, type, secret_id }: Pick<RemoteRow, 'name' | 'type' | 'secret_id'>) {
+    const { credentials: store } = this.parts;
     try {
-      return (await this.parts.credentials.read(secretId)) !== null;
+      if (secret_id !== null) return (await store.read(secret_id)) !== null;
+      return type === 'fs' || !store.given || Object.keys(await store.given(name)).length > 0;
     } catch (error) {
       if (error instanceof CredentialsUnreadable) return false;
       throw error;

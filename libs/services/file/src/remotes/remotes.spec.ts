@@ -306,3 +306,30 @@ describe('the routing policy', () => {
     expect((await harness.call(listRoutingRules, {}, admin)).rules).toEqual([rule]);
   });
 });
+
+describe('credentials that somebody else gives', () => {
+  it('are those of the remote by its name, and none are kept [remotes.credentials.stores]', async () => {
+    const given: Record<string, Readonly<Record<string, string>>> = { outside: secrets };
+    const { read, write, remove, list } = credentials;
+    const store = Object.assign(credentials, {
+      given: async (name: string) => given[name] ?? {},
+      write: () => Promise.reject(new Error('nothing is written')),
+    });
+    try {
+      const input = { name: 'outside', type: 'objstore', config: bucket('outside') } as const;
+      expect(await harness.call(setupRemote, input, admin)).toMatchObject({ applied: true });
+      expect(opened).toMatchObject({ credentials: secrets });
+      expect(await sql(`SELECT secret_id FROM file.remote WHERE name = 'outside'`)).toEqual([{ secret_id: null }]);
+      const listed = async () =>
+        (await harness.call(listRemotes, {}, admin)).remotes.find(({ name }) => name === 'outside')?.authenticated;
+      expect(await listed()).toBe(true);
+      await harness.call(testRemote, { name: 'outside' }, admin);
+      delete given['outside'];
+      expect(await listed()).toBe(false);
+      const { details } = await refusal(setupRemote, { ...input, credentials: secrets }, 'REMOTE_REFUSED');
+      expect(details).toMatchObject({ reason: 'no_credentials' });
+    } finally {
+      Object.assign(store, { given: undefined, read, write, remove, list });
+    }
+  });
+});

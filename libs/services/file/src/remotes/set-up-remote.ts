@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { newId, type OperationContext } from '@workspace-graph/platform';
-import { gradeRemote, type Remote, type RemoteCredentials } from '@workspace-graph/remotes';
+import { gradeRemote, onlyRead, type Remote, type RemoteCredentials } from '@workspace-graph/remotes';
 import { authorOf } from '../shared/caller.js';
 import { removeUnused } from './credential-sweep.js';
 import { readSettings } from './read-settings.js';
@@ -72,12 +72,14 @@ export class RemoteSetup {
       throw validationFailed([{ path: 'service_account_json', message: 'is for remotes of the type drive' }]);
     const given = { ...credentials, ...(service_account_json === undefined ? {} : { service_account_json }) };
     const isGiven = credentials !== undefined || service_account_json !== undefined;
-    const kept = !isGiven && known?.type === type && known.secret_id ? await this.kept(known.secret_id) : {};
-    return readSettings({ type, config, credentials: isGiven ? given : kept });
+    if (isGiven && this.parts.credentials.given) throw onlyRead();
+    return readSettings({ type, config, credentials: isGiven ? given : await this.kept(input, known) });
   }
 
-  private async kept(secretId: string): Promise<RemoteCredentials> {
-    return (await this.parts.credentials.read(secretId)) ?? {};
+  private async kept({ name, type }: Input, known: RemoteRow | undefined): Promise<RemoteCredentials> {
+    const { credentials: store } = this.parts;
+    if (store.given) return store.given(name);
+    return (known?.type === type && known.secret_id && (await store.read(known.secret_id))) || {};
   }
 
   /** New credentials are there before the remote names them, and those that it had before until it does not any more. */
@@ -87,7 +89,7 @@ export class RemoteSetup {
     save: (secretId: string | null) => Promise<T>,
   ): Promise<T> {
     const store = this.parts.credentials;
-    const secretId = Object.keys(credentials).length > 0 ? newId() : null;
+    const secretId = !store.given && Object.keys(credentials).length > 0 ? newId() : null;
     if (secretId !== null) await store.write(secretId, credentials);
     const result = await save(secretId);
     await removeUnused(
