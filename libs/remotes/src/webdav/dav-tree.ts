@@ -68,9 +68,11 @@ export class DavTree {
   async made(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
     const refusal = await this.http.done('MKCOL', at, { ...call, accept: [405] }).then(
       () => null,
-      (error: unknown) => error,
+      (error: unknown) => {
+        if (error instanceof RemoteFailure) return error;
+        throw error;
+      },
     );
-    if (refusal !== null && !(refusal instanceof RemoteFailure)) throw refusal;
     const made = await this.http.look(at, call);
     if (made?.kind === 'folder') return made;
     if (refusal !== null) throw refusal;

@@ -84,7 +84,7 @@ describe('searching in files on a remote that has no search of its own', () => {
     // The time is over once the first text is read.
     performance.now = () => now.call(performance) + (isOver ? LIMITS.grepMs + 1 : 0);
     centre.main.read = (path, options) => {
-      isOver = true;
+      isOver ||= path.endsWith('.md');
       return read.call(centre.main, path, options);
     };
     try {
