@@ -118,9 +118,9 @@ function sampleOf(schema: JsonSchema): unknown {
   if (type === 'object') return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] ?? {})]));
   if (type === 'integer' || type === 'number') return schema['minimum'] ?? 1;
   if (type === 'boolean') return true;
-  return typeof schema['pattern'] === 'string' && schema['pattern'].includes('[0-9a-f]{64}')
-    ? '0a'.repeat(32)
-    : 'wip/text';
+  const pattern = typeof schema['pattern'] === 'string' ? schema['pattern'] : '';
+  if (pattern.includes('/d\\/')) return 'https://docs.example.org/d/none';
+  return pattern.includes('[0-9a-f]{64}') ? '0a'.repeat(32) : 'wip/text';
 }
 
 /** A valid input of an operation that names `id` by the field. */

@@ -1,6 +1,14 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createNode, fileStatus, listFiles, listMirrors, readMembership, whoami } from '@workspace-graph/contracts';
+import {
+  createNode,
+  fileStatus,
+  listFiles,
+  listMirrors,
+  readMembership,
+  searchFiles,
+  whoami,
+} from '@workspace-graph/contracts';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import type { RestClient } from './rest-client.js';
@@ -83,6 +91,10 @@ it('works in its folders while nobody can be reached, and tells the centre all o
   expect((await station.client.call(fileStatus, { node_id: id })).counts.push_candidates).toBeGreaterThan(0);
   const read = await station.client.fetch(`/nodes/${id}/file?path=wip/kept.md`);
   expect([read.status, await read.text()]).toEqual([200, 'while away']);
+  const found = async () => (await station.client.call(searchFiles, { query: 'while away' })).hits;
+  await until('it is found', async () => (await found()).length > 0);
+  expect(await found()).toMatchObject([{ node_id: id, node_name: 'Offline', path: 'wip/kept.md' }]);
+  expect((await station.client.call(searchFiles, { query: 'while away' })).complete).toBe(false);
   expect(await station.client.refusal(listFiles, { node_id: id })).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   const told = await folder.svc(['status']);
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('cannot be reached')]);

@@ -2,18 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type Envelope,
   type FileHit,
+  type FileRecord,
   findFiles,
   LIMITS,
+  type NodePlace,
   type OutputOf,
   type ParsedInputOf,
-  type PlacedFile,
   ServiceError,
   type searchFiles,
   validationFailed,
 } from '@workspace-graph/contracts';
+import { mimeTypeOf } from '@workspace-graph/disk';
 import { filePathParts, type Term, termsOf } from '@workspace-graph/domain';
 import type { OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { isOutage } from '../records/file-service.js';
 import { FileIndexer } from './file-indexer.js';
 import type { FoundFile, IndexSearch } from './index/index-messages.js';
 import { IndexThread } from './index/index-thread.js';
@@ -25,6 +28,12 @@ const MORE_HITS = LIMITS.filesPerChange;
 type Input = ParsedInputOf<typeof searchFiles>;
 type Output = OutputOf<typeof searchFiles>;
 type Asking = Pick<OperationContext, 'envelope' | 'signal'>;
+
+/** As much of a file as a hit tells. */
+interface HitFile {
+  readonly file: Pick<FileRecord, 'id' | 'node_id' | 'path' | 'mime_type' | 'modified_at'>;
+  readonly place: NodePlace;
+}
 
 interface Search {
   readonly terms: readonly Term[];
@@ -86,9 +95,9 @@ export class FileSearch {
   }
 
   /** The first `count` hits that the caller may see, in order. */
-  private async visible({ terms, nodeId, envelope }: Search, count: number): Promise<PlacedFile[]> {
+  private async visible({ terms, nodeId, envelope }: Search, count: number): Promise<HitFile[]> {
     const nodes = new VisibleNodes(this.parts, envelope);
-    const visible = new Map<string, PlacedFile>();
+    const visible = new Map<string, HitFile>();
     for (let [offset, limit] = [0, FIRST_HITS]; ; [offset, limit] = [offset + limit, MORE_HITS]) {
       const search: IndexSearch = { terms, limit, offset, ...(nodeId !== undefined && { nodeId }) };
       const found = await this.ask(() => this.index.search(search));
@@ -99,7 +108,7 @@ export class FileSearch {
 
   /** Adds candidates that are tracked and seen until there are `count`. */
   private async addFiles(
-    visible: Map<string, PlacedFile>,
+    visible: Map<string, HitFile>,
     candidates: readonly FoundFile[],
     { count, nodeId, envelope }: Omit<Search, 'terms'> & { readonly count: number },
   ): Promise<void> {
@@ -111,11 +120,28 @@ export class FileSearch {
     }
   }
 
-  /** Records in the order of the ids; those that are gone or hidden are left out. */
-  private async filesOf(ids: readonly string[], envelope: Envelope): Promise<PlacedFile[]> {
-    const { files } = await this.parts.service.call(findFiles, { ids: [...ids] }, envelope);
+  /** Files in the order of the ids; those that are gone or hidden are left out. */
+  private async filesOf(ids: readonly string[], envelope: Envelope): Promise<HitFile[]> {
+    const files = await this.recorded(ids, envelope).catch((error: unknown) => {
+      if (!this.parts.centre || !isOutage(error)) throw error;
+      return this.remembered(ids, envelope);
+    });
     const byId = new Map(files.map((placed) => [placed.file.id, placed]));
     return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+
+  private async recorded(ids: readonly string[], envelope: Envelope): Promise<readonly HitFile[]> {
+    return (await this.parts.service.call(findFiles, { ids: [...ids] }, envelope)).files;
+  }
+
+  /** As the registry has them, of nodes as they were last told: for times without a connection. */
+  private async remembered(ids: readonly string[], envelope: Envelope): Promise<readonly HitFile[]> {
+    const states = ids.flatMap((id) => this.parts.store.file(id) ?? []);
+    const places = await this.parts.service.places([...new Set(states.map(({ nodeId }) => nodeId))], envelope);
+    return states.flatMap(({ fileId: id, nodeId: node_id, path }) => {
+      const place = places.get(node_id);
+      return place ? [{ file: { id, node_id, path, mime_type: mimeTypeOf(path), modified_at: null }, place }] : [];
+    });
   }
 
   /** Files that wait, of nodes that the caller sees and of no others. */
@@ -156,7 +182,7 @@ class VisibleNodes {
   }
 }
 
-function hitOf({ file, place }: PlacedFile, snippet: string | null): FileHit {
+function hitOf({ file, place }: HitFile, snippet: string | null): FileHit {
   return {
     file_id: file.id,
     node_id: place.node_id,
