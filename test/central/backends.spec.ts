@@ -119,14 +119,12 @@ describe.each(BACKENDS)('two workstations over a remote of the type $type', ({ t
 describe('documents of a cloud service', () => {
   const addressOf = (id: string): string => `https://docs.google.com/document/d/${id}/edit#heading=h.1`;
   /** A document, made by somebody in the drive itself. */
-  const write = (folder: string, name: string, text: string): string => {
+  const write = (folder: string, name: string, text: string, kind = 'document'): string => {
     const { store, rootId } = clouds.drive;
     const names = folder.split('/').filter(Boolean);
     const parent = names.reduce((id, each) => store.plantFolder(id, each).id, rootId);
-    return store.create(
-      { name, mimeType: 'application/vnd.google-apps.document', parents: [parent] },
-      Buffer.from(text),
-    ).id;
+    return store.create({ name, mimeType: `application/vnd.google-apps.${kind}`, parents: [parent] }, Buffer.from(text))
+      .id;
   };
   const content = async (who: RestClient, node: string, path: string): Promise<string> =>
     (await who.fetch(`/nodes/${node}/file?path=${path}`)).text();
@@ -199,6 +197,15 @@ describe('documents of a cloud service', () => {
     expect(refusals[0]).toContain('FILE_NOT_FOUND');
     for (const id of [secret, loose])
       expect(await ada.call(snapshotDocument, asked(id))).toMatchObject({ filename: `${id}.pdf` });
+    // A session reaches what its scope holds, and a document has the formats of its kind.
+    const { id: open } = await all.project();
+    const beside = write((await put(ada, open, 'wip/open.md')).remote_path.replace(/\/open\.md$/, ''), 'Open', 'open');
+    await using agent = await agentAt(wanda, node);
+    await expect(agent.call('svc_snapshot', asked(beside))).rejects.toThrow('scope_expansion_required');
+    expect(await wanda.call(snapshotDocument, asked(beside))).toMatchObject({ filename: `${beside}.pdf` });
+    const sheet = write('', 'Costs', 'costs', 'spreadsheet');
+    const unfit = await ada.refusal(snapshotDocument, { ...asked(sheet), format: 'docx' });
+    expect(unfit).toMatchObject({ code: 'VALIDATION_FAILED', details: { issues: [{ path: 'format' }] } });
     const elsewhere = { node_id: node, doc_url: 'https://example.org/none' };
     expect(await wanda.refusal(snapshotDocument, elsewhere)).toMatchObject({ code: 'VALIDATION_FAILED' });
   }, 240_000);

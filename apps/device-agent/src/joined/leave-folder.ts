@@ -9,14 +9,20 @@ import { forgetMembership } from './membership.js';
 /** What belongs to the folder and not to its membership. */
 const STAYS = new Set(['owner.lock', 'owner.pid', 'backups', 'left', 'joined.json', 'device-token']);
 
-/** Agents that start in the folders of nodes would call a workspace that does not answer. Answers where that could not be undone. */
+/**
+ * Agents that start in the folders of nodes would call a workspace that does not answer. Answers where that could not be undone:
+ * it keeps nobody from leaving, a damaged registry neither.
+ */
 export async function clearAgentFiles({ root, own }: WorkspacePaths): Promise<readonly Uncleared[]> {
-  if (!existsSync(join(own, 'sync.db'))) return [];
+  const registry = join(own, 'sync.db');
+  if (!existsSync(registry)) return [];
   // All of a device takes its time to load; other commands need none of it.
   const { clearFolders } = await import('@workspace-graph/device');
   const { createProcessLogger, loadConfig } = await import('@workspace-graph/platform');
   const { config } = loadConfig('cli', { ...process.env, SVC_WORKSPACE_ROOT: root });
-  return clearFolders({ own, logger: createProcessLogger('cli', config) });
+  return clearFolders({ own, logger: createProcessLogger('cli', config) }).catch((error: Error) => [
+    { path: `the folders in ${registry}`, problem: error.message },
+  ]);
 }
 
 /**

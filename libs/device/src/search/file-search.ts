@@ -55,16 +55,14 @@ export class FileSearch {
    * @throws ServiceError VALIDATION_FAILED for a query without a word, NODE_NOT_FOUND
    */
   async search(input: Input, { envelope, signal }: Asking): Promise<Output> {
-    const here = await this.searchHere(input, envelope);
-    const there = await this.searchThere(input, { envelope, signal });
-    const hits = new Map([...here.hits, ...there.hits].map((hit) => [hit.file_id, hit]));
-    for (const hit of here.hits) hits.set(hit.file_id, hit);
-    const isAll = hits.size <= input.limit;
-    return {
-      hits: [...hits.values()].slice(0, input.limit),
-      complete: here.complete && there.complete && isAll,
-      indexing: here.indexing,
-    };
+    const [here, there] = await Promise.all([
+      this.searchHere(input, envelope),
+      this.searchThere(input, { envelope, signal }),
+    ]);
+    const known = new Set(here.hits.map(({ file_id }) => file_id));
+    const hits = [...here.hits, ...there.hits.filter(({ file_id }) => !known.has(file_id))];
+    const complete = here.complete && there.complete && hits.length <= input.limit;
+    return { hits: hits.slice(0, input.limit), complete, indexing: here.indexing };
   }
 
   /** Without a way to the centre, what is here is found. */

@@ -41,7 +41,7 @@ describe('devices on the command line', () => {
       },
       [`DELETE /devices/${ID}`]: { body: { done: true } },
     });
-    const { stdout } = await workspace.svc('device', 'list', '--all');
+    const { stdout } = await workspace.svc('devices', 'list', '--all');
     const rows = stdout
       .trimEnd()
       .split('\n')

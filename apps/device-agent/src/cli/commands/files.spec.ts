@@ -52,6 +52,27 @@ describe('files on the command line', () => {
     expect(asked()).toEqual(['GET /files?limit=2', 'GET /files?cursor=more&limit=1']);
   });
 
+  it('are made of documents of cloud services, with what is asked for', async () => {
+    const made = {
+      file_id: FILE,
+      filename: 'Plan.md',
+      remote_path: 'acme/projects/oven/wip/Plan.md',
+      local_path: null,
+    };
+    answers({ [`POST /nodes/${NODE}/files/snapshot`]: { status: 200, body: made } });
+    const url = 'https://docs.example.org/document/d/abc/edit';
+    const args = ['--format', 'markdown', '--name', 'Plan.md', '--subpath', 'plans'];
+    expect((await workspace.svc('files', 'snapshot', NODE, url, ...args)).stdout).toBe(`${made.remote_path}\n`);
+    expect(JSON.parse(workspace.requests.at(0)?.body ?? '')).toEqual({
+      doc_url: url,
+      format: 'markdown',
+      filename: 'Plan.md',
+      subpath: 'plans',
+    });
+    const wrong = await workspace.svc('files', 'snapshot', NODE, url, '--format', 'odt');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('odt')]);
+  });
+
   it('are read byte for byte, to standard output or into a file that is whole or not there', async () => {
     const content = 'line\u0000\n';
     answers({ [`GET /nodes/${NODE}/file`]: { body: content, headers: { etag: `"${SHA}"` } } });

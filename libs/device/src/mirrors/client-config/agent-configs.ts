@@ -6,7 +6,7 @@ import type { MirrorRow } from '../../store/device-store.js';
 import { Mirrors } from '../mirrors.js';
 import { AGENT_FILES, type AgentFile, homeUrl } from './agent-files.js';
 import { FolderTexts } from './folder-texts.js';
-import { type OwnFiles, removeAgentEntry, removeOwnFiles } from './own-files.js';
+import { type OwnFiles, removeAgentEntry } from './own-files.js';
 import type { OwnedText, Ownership } from './owned-text.js';
 import { OwnershipRecords, type Written } from './ownership.js';
 import { readText } from './text-file.js';
@@ -23,7 +23,8 @@ const NONE: Ownership = { hashes: [], made: null };
 @Injectable()
 export class AgentConfigs implements BeforeApplicationShutdown {
   private readonly records: OwnershipRecords;
-  private readonly own: OwnFiles;
+  /** By what is known what is ours. */
+  readonly own: OwnFiles;
   private refreshing: Promise<void> | null = null;
   private stopping = false;
 
@@ -47,11 +48,6 @@ export class AgentConfigs implements BeforeApplicationShutdown {
       if (state !== null) files.push({ client, path, state });
     }
     return files;
-  }
-
-  /** Takes what is ours out of the folder, of others than agents' clients too. Call it while the node is locked. */
-  remove(row: MirrorRow): Promise<void> {
-    return removeOwnFiles(row, this.own);
   }
 
   /** Looks in the background whether the address in the folders is the present one. */

@@ -5,6 +5,7 @@ import type { MirrorRow } from '../../store/device-store.js';
 import { HandoffFiles } from '../handoff-files.js';
 import { SCOPE_FILE } from '../scope-file.js';
 import { AgentConfigs } from './agent-configs.js';
+import { removeOwnFiles } from './own-files.js';
 import { ScopeFiles } from './scope-files.js';
 import { ScopeFollower } from './scope-follower.js';
 
@@ -31,7 +32,7 @@ export class MirrorConfigs {
 
   /** Takes our entries and files out of the folder. Call it while the node is locked. */
   async remove(row: MirrorRow): Promise<void> {
-    await this.agents.remove(row);
+    await removeOwnFiles(row, this.agents.own);
     this.handoffs.forget(row);
   }
 

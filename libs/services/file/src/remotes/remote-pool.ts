@@ -115,7 +115,7 @@ export async function openKnown(row: RemoteSettingsRow, { credentials: store, op
 }
 
 /** What a remote has without any credentials kept for it. @throws CredentialsUnreadable */
-export async function givenTo(name: string, store: CredentialStore): Promise<RemoteCredentials> {
+async function givenTo(name: string, store: CredentialStore): Promise<RemoteCredentials> {
   return (await store.given?.(name)) ?? {};
 }
 
