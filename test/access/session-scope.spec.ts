@@ -118,7 +118,10 @@ function sampleOf(schema: JsonSchema): unknown {
   if (type === 'object') return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] ?? {})]));
   if (type === 'integer' || type === 'number') return schema['minimum'] ?? 1;
   if (type === 'boolean') return true;
-  const pattern = typeof schema['pattern'] === 'string' ? schema['pattern'] : '';
+  return textLike(typeof schema['pattern'] === 'string' ? schema['pattern'] : '');
+}
+
+function textLike(pattern: string): string {
   if (pattern.includes('/d\\/')) return 'https://docs.example.org/d/none';
   return pattern.includes('[0-9a-f]{64}') ? '0a'.repeat(32) : 'wip/text';
 }
