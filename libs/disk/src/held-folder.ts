@@ -139,6 +139,8 @@ export class HeldFolder implements AsyncDisposable {
 
 /** Flags with which the content of a file is opened: no link is followed and nothing waits for the other end of a pipe. */
 export const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
+/** The same for a file that is written on. */
+export const WRITE_FLAGS = constants.O_RDWR | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
 /** Flags with which a file is made that must not be there. */
 export const MAKE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 

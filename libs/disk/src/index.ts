@@ -13,7 +13,7 @@ export {
 } from './content.js';
 export { decodeText } from './decode-text.js';
 export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
-export { HeldFolder, READ_FLAGS, statOrNull } from './held-folder.js';
+export { HeldFolder, MAKE_FLAGS, READ_FLAGS, statOrNull, WRITE_FLAGS } from './held-folder.js';
 export { EXCERPT_BYTES, excerptOf, inlineContent, tokensOfInline } from './inline-content.js';
 export { type KeptContent, keepAs } from './keep.js';
 export { folderGone, locate, type MirrorPath, occupantOf, twinIn } from './mirror-path.js';
@@ -31,6 +31,7 @@ export { isTemporaryName, temporaryName } from './temporary.js';
 export {
   type CommitOptions,
   isSame,
+  placeFile,
   type Replaced,
   StagedFile,
   type StageOptions,

@@ -37,8 +37,8 @@ export interface Replaced {
 /** Content that lies complete on the disk, beside the place where it is to be. Disposing of it leaves nothing. */
 export class StagedFile implements AsyncDisposable {
   private constructor(
-    private readonly at: MirrorPath,
-    private readonly folder: HeldFolder,
+    readonly at: MirrorPath,
+    readonly folder: HeldFolder,
     private readonly name: string,
     /** What lies there, and whether it is text. */
     readonly content: { readonly seen: SeenContent; readonly isText: boolean },
@@ -76,11 +76,8 @@ export class StagedFile implements AsyncDisposable {
   commit(options: CommitOptions = {}): Promise<SeenContent> {
     return onDisk(this.at.path, async () => {
       await this.folder.mustBeInside();
-      const names = { from: this.folder.at(this.name), to: lastName(this.at), besides: options.besides ?? this.name };
-      if (options.replaces) await this.replace(options.replaces);
-      else await putNew(this.folder, names);
-      await removeIfThere(this.folder.at(this.name));
-      await this.folder.sync();
+      const besides = options.besides ?? this.name;
+      await place(this.folder.at(this.name), this, { ...options, besides });
       return this.seenInPlace();
     });
   }
@@ -96,25 +93,43 @@ export class StagedFile implements AsyncDisposable {
     const found = await lstat(this.folder.at(lastName(this.at)), { bigint: true });
     return { ...seen, stamp: isSame(found, seen) ? stampOf(found) : null };
   }
+}
 
-  private async replace({ expected, asides }: Replaced): Promise<void> {
-    const { folder, at } = this;
+/**
+ * Puts a file that lies complete elsewhere on the same disk in its place, as `StagedFile.commit` does. It has its old name until
+ * it is there. Makes folders as needed.
+ * @throws ServiceError DESTINATION_EXISTS; CONFLICT; EXDEV where the place is on another disk
+ */
+export function placeFile(from: string, at: MirrorPath, options: CommitOptions): Promise<void> {
+  return onDisk(at.path, async () => {
+    await using folder = await HeldFolder.of(at, { create: true });
+    await place(from, { at, folder }, options);
+  });
+}
+
+/** The place where a file is to be, with its folder. */
+interface Place {
+  readonly at: MirrorPath;
+  readonly folder: HeldFolder;
+}
+
+async function place(from: string, to: Place, { replaces, besides = '' }: CommitOptions): Promise<void> {
+  const { at, folder } = to;
+  if (replaces) {
     const there = await lstat(folder.at(lastName(at)), { bigint: true });
-    if (!isSame(there, expected)) throw changedMeanwhile(at.path);
-    await chmod(folder.at(this.name), Number(there.mode) & 0o777);
-    exchangeFile(folder.at(this.name), { at, folder }, { expected, asides });
-  }
+    if (!isSame(there, replaces.expected)) throw changedMeanwhile(at.path);
+    await chmod(from, Number(there.mode) & 0o777);
+    exchangeFile(from, to, replaces);
+  } else await putNew(folder, { from, to: lastName(at), besides });
+  await removeIfThere(from);
+  await folder.sync();
 }
 
 /**
  * Gives a file the name of another one, which is taken aside, when that is the expected one.
  * @throws ServiceError CONFLICT; EXDEV
  */
-export function exchangeFile(
-  from: string,
-  { at, folder }: { readonly at: MirrorPath; readonly folder: HeldFolder },
-  { expected, asides }: Replaced,
-): void {
+export function exchangeFile(from: string, { at, folder }: Place, { expected, asides }: Replaced): void {
   const taking = { folder, name: lastName(at), id: asides.next(at) };
   const taken = takeAside(taking);
   try {

@@ -4,6 +4,7 @@ import { failureScenarios } from './failures.conformance.js';
 import { listingScenarios } from './listing.conformance.js';
 import { networkScenarios } from './network.conformance.js';
 import { Stage } from './stage.js';
+import { uploadScenarios } from './uploads.conformance.js';
 import type { Exemptions, RemoteWorld } from './world.js';
 
 /** Holds a backend to the contract of `Remote`. `open` gives each scenario an empty one. */
@@ -23,6 +24,7 @@ export function remoteConformance(
     describe('content', () => contentScenarios(() => stage));
     describe('conditions', () => conditionScenarios(() => stage));
     describe('listing', () => listingScenarios(() => stage));
+    describe('uploads', () => uploadScenarios(() => stage));
     describe('failures', () => failureScenarios(() => stage, exempt));
     if (over === 'network') describe('network', () => networkScenarios(() => stage));
   });

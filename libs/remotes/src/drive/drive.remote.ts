@@ -2,7 +2,6 @@ import { mimeTypeOf } from '@workspace-graph/disk';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
 import { callOf, type HttpCall } from '../http/network.js';
-import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
@@ -13,6 +12,7 @@ import {
   type ListOptions,
   mayPut,
   nameOf,
+  partsOf,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,

@@ -1,5 +1,4 @@
 import { contentOf, rangeHeader } from '../http/http-content.js';
-import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
@@ -7,6 +6,7 @@ import {
   folderOf,
   folderPath,
   type ListOptions,
+  partsOf,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,

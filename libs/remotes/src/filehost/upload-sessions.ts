@@ -1,10 +1,13 @@
-import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
+  type KeptUpload,
+  keptUpload,
+  partsOf,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
+  uploadNamed,
   type WriteOptions,
 } from '../port/index.js';
 import type { DropboxApi } from './dropbox-api.js';
@@ -14,11 +17,6 @@ import { schemas } from './dropbox-metadata.js';
 export const PART_BYTES = 4 * 1_048_576;
 /** Behind the end of every upload, so that Dropbox tells where it is. */
 const NOWHERE = 2 ** 50;
-
-interface Upload {
-  readonly session: string;
-  readonly path: string;
-}
 
 /** How a content gets its name: what the remote looks at before, and what it makes of the answer. */
 export type Commit = (
@@ -37,16 +35,15 @@ export class UploadSessions implements ResumableUploads {
     private readonly checked: (path: string) => string,
   ) {}
 
-  async begin(path: string, options: CallOptions): Promise<string> {
+  async begin(path: string, options: CallOptions = {}): Promise<string> {
     const at = this.checked(path);
     const call = { path: at, signal: options.signal };
     const answer = await this.api.upload('files/upload_session/start', { close: false }, new Uint8Array(), call);
-    const upload: Upload = { session: schemas.session.parse(answer).session_id, path: at };
-    return JSON.stringify(upload);
+    return keptUpload({ id: schemas.session.parse(answer).session_id, path: at });
   }
 
   async received(upload: string, options: CallOptions = {}): Promise<number> {
-    const at = uploadOf(upload);
+    const at = uploadNamed(upload);
     const error = await this.send(at, { offset: NOWHERE, close: false }, new Uint8Array(), options).then(
       () => new Error('Dropbox took bytes behind the end of an upload'),
       (reason: unknown) => reason,
@@ -62,7 +59,7 @@ export class UploadSessions implements ResumableUploads {
     bytes: AsyncIterable<Uint8Array>,
     options: CallOptions = {},
   ): Promise<number> {
-    const at = uploadOf(upload);
+    const at = uploadNamed(upload);
     let done = offset;
     for await (const part of partsOf(abortable(bytes, options.signal), PART_BYTES)) {
       await this.send(at, { offset: done, close: false }, part, options).catch((error: unknown) => {
@@ -74,9 +71,9 @@ export class UploadSessions implements ResumableUploads {
   }
 
   async finish(upload: string, options: WriteOptions): Promise<RemoteFile> {
-    const { session, path } = uploadOf(upload);
+    const { id, path } = uploadNamed(upload);
     const offset = await this.received(upload, options);
-    const cursor = { session_id: session, offset };
+    const cursor = { session_id: id, offset };
     return this.commit(path, options, (commit) =>
       this.api.upload('files/upload_session/finish', { cursor, commit }, new Uint8Array(), {
         path,
@@ -89,34 +86,23 @@ export class UploadSessions implements ResumableUploads {
   async abandon(upload: string, options: CallOptions = {}): Promise<void> {
     try {
       const offset = await this.received(upload, options);
-      await this.send(uploadOf(upload), { offset, close: true }, new Uint8Array(), options);
+      await this.send(uploadNamed(upload), { offset, close: true }, new Uint8Array(), options);
     } catch (error) {
       if (!(error instanceof RemoteFailure) || error.reason !== 'not_found') throw error;
     }
   }
 
   private send(
-    { session, path }: Upload,
+    { id, path }: KeptUpload,
     { offset, close }: { readonly offset: number; readonly close: boolean },
     part: Uint8Array,
     { signal }: CallOptions,
   ): Promise<unknown> {
-    const cursor = { session_id: session, offset };
+    const cursor = { session_id: id, offset };
     return this.api.upload('files/upload_session/append_v2', { cursor, close }, part, { path, signal });
   }
 }
 
 function isOtherOffset(error: unknown): boolean {
   return error instanceof DropboxError && error.correctOffset !== null;
-}
-
-/** @throws RemoteFailure `not_found` for a text that is no upload of this backend */
-function uploadOf(text: string): Upload {
-  try {
-    const { session, path } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    if (typeof session === 'string' && typeof path === 'string') return { session, path };
-  } catch (error) {
-    throw new RemoteFailure('not_found', { path: '' }, { cause: error });
-  }
-  throw new RemoteFailure('not_found', { path: '' });
 }

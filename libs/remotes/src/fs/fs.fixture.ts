@@ -7,7 +7,7 @@ import type { RemoteWorld } from '../conformance/world.js';
 import { FsRemote } from './fs.remote.js';
 
 /** Of notes; what is in them is left over. */
-const OUR_FOLDERS = new Set(['.svc-asides', '.svc-drafts']);
+const OUR_FOLDERS = new Set(['.svc-asides', '.svc-drafts', '.svc-uploads']);
 
 /** On a disk of its own where this run may make one: only that can be full or read-only for root. */
 export async function fsWorld(): Promise<RemoteWorld> {

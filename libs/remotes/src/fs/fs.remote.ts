@@ -1,4 +1,4 @@
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, createReadStream } from 'node:fs';
 import { type FileHandle, rmdir } from 'node:fs/promises';
 import {
   diskCode,
@@ -10,6 +10,8 @@ import {
   type MirrorPath,
   moveFile,
   openForReading,
+  placeFile,
+  type Replaced,
   removeFile,
   type SeenContent,
   StagedFile,
@@ -40,6 +42,8 @@ import {
 import { FsAsides } from './asides.js';
 import { DraftNotes } from './draft-notes.js';
 import { onRemote } from './fs-failure.js';
+import { FsUploads, type Grown } from './fs-uploads.js';
+import { removeIfThere } from './notes.js';
 
 const PAGE = 1_000;
 const CHUNK_BYTES = 256 * 1_024;
@@ -67,19 +71,26 @@ export class FsRemote implements Remote {
     keepsModified: true,
   };
 
-  private constructor(private readonly root: string) {}
+  readonly uploads: FsUploads;
+
+  private constructor(private readonly root: string) {
+    const checked = this.checked.bind(this);
+    this.uploads = new FsUploads(root, { checked, place: this.place.bind(this) });
+  }
 
   /**
    * Opens a folder, given by its absolute path, and gives back what a killed process had taken aside in it.
    * @throws RemoteFailure `unavailable` when there is no such folder
    */
   static async open(root: string): Promise<FsRemote> {
+    const remote = new FsRemote(root);
     await onRemote('', async () => {
       await using _folder = await HeldFolder.of(inRoot(root));
       await FsAsides.recover(root, Date.now());
       await DraftNotes.recover(root, Date.now());
+      await remote.uploads.recover(Date.now());
     });
-    return new FsRemote(root);
+    return remote;
   }
 
   stat(path: string, options: CallOptions = {}): Promise<RemoteEntry | null> {
@@ -117,17 +128,34 @@ export class FsRemote implements Remote {
   write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
     return this.on(path, options, async (at) => {
       const { expected, signal, modifiedAt } = options;
-      if (expected !== null && !at.exists) throw new RemoteFailure('changed', { path: at.path, current: null });
-      if (expected === null && at.exists) throw new RemoteFailure('exists', { path: at.path });
+      mayReplace(at, expected);
       const modified = modifiedAt === undefined ? {} : { modified: timesAt(Date.parse(modifiedAt)) };
       await using _noted = DraftNotes.begin(this.root, at.path);
       await using staged = await StagedFile.of(at, abortable(bytes, signal), modified);
       signal?.throwIfAborted();
       return await this.taking(async (asides) => {
-        await staged.commit({ replaces: expected === null ? null : { expected: seenAs(expected), asides } });
+        await staged.commit({ replaces: replacedBy(expected, asides) });
         return this.fileAt(at.path);
       });
     });
+  }
+
+  /** Gives a content that was uploaded its name. */
+  private async place({ file, path }: Grown, options: WriteOptions): Promise<RemoteFile> {
+    const at = await this.target(path);
+    mayReplace(at, options.expected);
+    try {
+      return await this.taking(async (asides) => {
+        await placeFile(file, at, { replaces: replacedBy(options.expected, asides) });
+        return this.fileAt(at.path);
+      });
+    } catch (error) {
+      if (diskCode(error) !== 'EXDEV') throw error;
+      // A folder of another disk is mounted there.
+      const written = await this.write(path, createReadStream(file), options);
+      await removeIfThere(file);
+      return written;
+    }
   }
 
   makeFolder(path: string, options: CallOptions = {}): Promise<void> {
@@ -273,6 +301,16 @@ function fileOf(path: string, found: BigIntStats): RemoteFile {
   const revision = `${editOf(stampOf(found))}:${inodeOf(found)}`;
   const modifiedAt = new Date(Number(found.mtimeMs)).toISOString();
   return { kind: 'file', path, sizeBytes: Number(found.size), revision, modifiedAt, hashes: {}, hasTwin: false };
+}
+
+/** @throws RemoteFailure `changed`, `exists` */
+function mayReplace({ path, exists }: MirrorPath, expected: string | null): void {
+  if (expected !== null && !exists) throw new RemoteFailure('changed', { path, current: null });
+  if (expected === null && exists) throw new RemoteFailure('exists', { path });
+}
+
+function replacedBy(expected: string | null, asides: FsAsides): Replaced | null {
+  return expected === null ? null : { expected: seenAs(expected), asides };
 }
 
 /** A revision as what `isSame` of the disk compares. */

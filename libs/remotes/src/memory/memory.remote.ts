@@ -19,6 +19,7 @@ import {
   type TransferOptions,
   type WriteOptions,
 } from '../port/index.js';
+import { MemoryUploads } from './memory-uploads.js';
 
 const PAGE = 1_000;
 const CHUNK_BYTES = 65_536;
@@ -46,6 +47,10 @@ export class MemoryRemote implements Remote {
     keepsModified: true,
   };
 
+  readonly uploads = new MemoryUploads(
+    (...given) => this.write(...given),
+    (path, options) => this.begin(path, options),
+  );
   private readonly files = new Map<string, Stored>();
   private readonly folders = new Set<string>(['']);
   private revisions = 0;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpCall } from '../http/network.js';
-import { childText } from '../http/xml.js';
-import { cleared, RemoteFailure } from '../port/index.js';
+import { childText, type XmlElement } from '../http/xml.js';
+import { ABANDONED_UPLOAD_MS, cleared, RemoteFailure } from '../port/index.js';
 import type { S3Http } from './s3-http.js';
 
 /** Of a content in parts; the protocol asks for 5 MiB at least, and allows 10,000 of them. */
@@ -12,6 +12,7 @@ const COPY_BYTES = 1_024 ** 3;
 interface Part {
   readonly number: number;
   readonly etag: string;
+  readonly sizeBytes: number;
 }
 
 /** What is to be copied. */
@@ -21,9 +22,6 @@ export interface CopySource {
   readonly etag: string;
   readonly sizeBytes: number;
 }
-
-/** An upload in parts that was begun so long ago belongs to a process that did not live to end it. */
-const ABANDONED_UPLOAD_MS = 7 * 24 * 60 * 60_000;
 
 /** Forgets uploads below a prefix that nobody will complete. */
 export async function clearUploads(http: S3Http, prefix: string, nowMs: number): Promise<void> {
@@ -41,10 +39,11 @@ export async function clearUploads(http: S3Http, prefix: string, nowMs: number):
 export class Multipart {
   private readonly parts: Part[] = [];
 
-  private constructor(
+  /** @param id of an upload that was begun */
+  constructor(
     private readonly http: S3Http,
     private readonly key: string,
-    private readonly id: string,
+    readonly id: string,
   ) {}
 
   static async begin(http: S3Http, key: string, call: HttpCall): Promise<Multipart> {
@@ -52,6 +51,39 @@ export class Multipart {
     const id = childText(answer, 'UploadId');
     if (id === null || id === '') throw new RemoteFailure('unavailable', { path: call.path });
     return new Multipart(http, key, id);
+  }
+
+  /** Bytes of the parts that are there, as far as none is missing between them. */
+  get sizeBytes(): number {
+    return this.parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+  }
+
+  /** Has what the server has of it, instead of what was sent from here. False for an upload that the server does not know. */
+  async recall(call: HttpCall): Promise<boolean> {
+    this.parts.length = 0;
+    for (let after = '0'; ; ) {
+      const query = { uploadId: this.id, 'part-number-marker': after };
+      const response = await this.http.send('GET', this.key, { ...call, query, accept: [404] });
+      if (response.status === 404) {
+        await response.body?.cancel();
+        return false;
+      }
+      const page = await this.http.xmlOf(response, call);
+      const told = page.children.filter(({ name }) => name === 'Part');
+      this.parts.push(...told.map((part) => partOf(part, call)));
+      const next = childText(page, 'NextPartNumberMarker');
+      if (childText(page, 'IsTruncated') !== 'true' || next === null || told.length === 0) break;
+      after = next;
+    }
+    const gap = this.parts.findIndex(({ number }, index) => number !== index + 1);
+    if (gap >= 0) this.parts.length = gap;
+    return true;
+  }
+
+  /** Leaves out what lies behind an offset. False where that is no end of a part that is there. */
+  goBackTo(offset: number): boolean {
+    while (this.sizeBytes > offset) this.parts.pop();
+    return this.sizeBytes === offset;
   }
 
   async add(part: Uint8Array, call: HttpCall): Promise<void> {
@@ -63,21 +95,30 @@ export class Multipart {
       body: part,
       headers: { 'content-md5': md5 },
     });
-    this.parts.push({ number: Number(query.partNumber), etag: headers.get('etag') ?? '' });
+    this.parts.push({
+      number: Number(query.partNumber),
+      etag: headers.get('etag') ?? '',
+      sizeBytes: part.byteLength,
+    });
   }
 
   /** Without a byte through this process. */
   async copy({ source, etag, sizeBytes }: CopySource, call: HttpCall): Promise<void> {
     for (let start = 0; start < sizeBytes; start += COPY_BYTES) {
       const query = this.next();
-      const range = `bytes=${start}-${Math.min(start + COPY_BYTES, sizeBytes) - 1}`;
+      const end = Math.min(start + COPY_BYTES, sizeBytes);
+      const range = `bytes=${start}-${end - 1}`;
       const headers = {
         'x-amz-copy-source': source,
         'x-amz-copy-source-range': range,
         'x-amz-copy-source-if-match': etag,
       };
       const answer = await this.http.xml('PUT', this.key, { ...call, query, headers });
-      this.parts.push({ number: Number(query.partNumber), etag: childText(answer, 'ETag') ?? '' });
+      this.parts.push({
+        number: Number(query.partNumber),
+        etag: childText(answer, 'ETag') ?? '',
+        sizeBytes: end - start,
+      });
     }
   }
 
@@ -106,4 +147,11 @@ export class Multipart {
   private next(): { readonly partNumber: string; readonly uploadId: string } {
     return { partNumber: String(this.parts.length + 1), uploadId: this.id };
   }
+}
+
+function partOf(element: XmlElement, call: HttpCall): Part {
+  const [number, sizeBytes] = [Number(childText(element, 'PartNumber')), Number(childText(element, 'Size'))];
+  if (Number.isInteger(number) && Number.isInteger(sizeBytes))
+    return { number, sizeBytes, etag: childText(element, 'ETag') ?? '' };
+  throw new RemoteFailure('unavailable', { path: call.path });
 }

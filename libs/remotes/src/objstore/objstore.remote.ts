@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
 import { callOf } from '../http/network.js';
-import { partsOf } from '../http/parts.js';
 import {
   abortable,
   type CallOptions,
   changed,
   type ListOptions,
   mayPut,
+  partsOf,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -25,6 +25,7 @@ import {
 import { clearUploads, Multipart, PART_BYTES } from './multipart.js';
 import { type ObjstoreConfig, S3Http } from './s3-http.js';
 import { fileOf, objectOf, S3Keys, type S3Object, type S3Place } from './s3-keys.js';
+import { S3Uploads } from './s3-uploads.js';
 
 type Condition = Readonly<Record<string, string>>;
 
@@ -59,10 +60,20 @@ export class ObjstoreRemote implements Remote {
   private readonly bucket: string;
   private readonly turns = new Turns();
 
+  readonly uploads: S3Uploads;
+
   private constructor(config: ObjstoreConfig) {
     this.http = new S3Http(config);
     this.keys = new S3Keys(this.http, config.root);
     this.bucket = config.bucket;
+    this.uploads = new S3Uploads(this.http, {
+      checked: this.checked.bind(this),
+      keyOf: (path) => this.keys.keyOf(path),
+      confirmBucket: async (options) => {
+        await this.keys.holdsAnything(config.root, callOf('', options));
+      },
+      complete: (path, upload, { expected }) => this.turns.take(() => this.complete(path, upload, expected)),
+    });
   }
 
   /** @throws RemoteFailure `unavailable`, also for a bucket that is not there; `forbidden` */

@@ -54,7 +54,10 @@ export class S3Http {
 
   /** The answer as XML. A server may tell of a failure after it has answered with success. */
   async xml(method: string, key: string | null, call: S3Call): Promise<XmlElement> {
-    const response = await this.send(method, key, call);
+    return this.xmlOf(await this.send(method, key, call), call);
+  }
+
+  async xmlOf(response: Response, call: S3Call): Promise<XmlElement> {
     const text = await textOf(response, call);
     const element = await onNetwork(call, async () => readXml(text));
     if (element.name === 'Error') throw refusalOf(response, codeOf(text), call);

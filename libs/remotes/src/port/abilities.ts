@@ -2,37 +2,18 @@ import type { ExportFormat } from '@workspace-graph/contracts';
 import type { RemoteDocument, RemoteFile } from './entries.js';
 import type { CallOptions, WriteOptions } from './options.js';
 
-/** Whole URLs that carry their own permission. Whoever has one may do what it says, until it ends. */
-export interface PresignedUrls {
-  /** To read exactly this revision; where the backend cannot promise that, the reader compares the hash. */
-  read(path: string, options: PresignOptions & { readonly expected: string }): Promise<PresignedRequest>;
-  /** To write a content of exactly this size. A backend whose URLs cannot carry the condition offers no such call. */
-  write?(
-    path: string,
-    options: PresignOptions & { readonly expected: string | null; readonly sizeBytes: number },
-  ): Promise<PresignedRequest>;
-}
-
-export interface PresignOptions extends CallOptions {
-  readonly validForSeconds: number;
-}
-
-export interface PresignedRequest {
-  readonly method: 'GET' | 'PUT' | 'POST';
-  readonly url: string;
-  /** Headers that the request must carry, none of them a credential. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Uploads in parts that outlive the process that began them. Nothing is seen under the path before `finish`. */
 export interface ResumableUploads {
-  /** Bytes of which each part but the last is a whole multiple. */
+  /** Bytes of each part but the last. */
   readonly partBytes: number;
   /** @returns what names the upload, to be kept: plain text without credentials, at most 4 KiB */
-  begin(path: string, options: WriteOptions & { readonly sizeBytes: number }): Promise<string>;
+  begin(path: string, options?: CallOptions): Promise<string>;
   /** How many bytes are there to stay. @throws RemoteFailure `not_found` for an upload that ended or that the backend forgot */
   received(upload: string, options?: CallOptions): Promise<number>;
-  /** Goes on from `offset`, which is what `received` tells. @returns how many bytes are there now. @throws RemoteFailure `changed` for another offset; whatever the stream throws, and what was sent before then stays */
+  /**
+   * Goes on from `offset`: the end of a part, of those that are there. What lies after it is dropped where the backend can, and
+   * `changed` else. @returns how many bytes are there now. @throws whatever the stream throws; parts that were sent before then stay
+   */
   append(upload: string, offset: number, bytes: AsyncIterable<Uint8Array>, options?: CallOptions): Promise<number>;
   /** Gives the content its name. @throws RemoteFailure as `write` does; the upload then stays for another try */
   finish(upload: string, options: WriteOptions): Promise<RemoteFile>;

@@ -5,6 +5,8 @@ const CLEARED_WITHIN_MS = 5_000;
 
 /** A draft that nobody has written to for so long belongs to a process that did not live to end it. */
 export const ABANDONED_DRAFT_MS = 24 * 60 * 60_000;
+/** The same of an upload that may be gone on with: for as long as Dropbox keeps one. */
+export const ABANDONED_UPLOAD_MS = 7 * ABANDONED_DRAFT_MS;
 
 /** Passes a stream to a client that would tell its fault as one of the network, and remembers the fault. */
 export class NotedStream {

@@ -30,7 +30,7 @@ export class SftpFiles {
     return this.ask((sftp, done) => sftp.readdir(folder, done));
   }
 
-  async open(path: string, flags: 'r' | 'wx'): Promise<SftpHandle> {
+  async open(path: string, flags: 'r' | 'r+' | 'wx'): Promise<SftpHandle> {
     const session = await this.connection.session();
     return { id: await session.ask<Buffer>((sftp, done) => sftp.open(path, flags, done)), session };
   }
@@ -42,6 +42,10 @@ export class SftpFiles {
   setTimes(path: string, mtime: number): Promise<unknown> {
     const times = { atime: mtime, mtime } as Attributes;
     return this.ask((sftp, done) => sftp.setstat(path, times, (error) => done(error, null)));
+  }
+
+  truncate(path: string, size: number): Promise<unknown> {
+    return this.ask((sftp, done) => sftp.setstat(path, { size } as Attributes, (error) => done(error, null)));
   }
 
   close({ id, session }: SftpHandle): Promise<unknown> {
@@ -85,9 +89,10 @@ export class SftpFiles {
     return f_bavail * f_frsize > PIECE_BYTES * WINDOW;
   }
 
-  async write(handle: SftpHandle, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  /** From an offset on. */
+  async write(handle: SftpHandle, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, offset = 0): Promise<void> {
     const pending: Promise<unknown>[] = [];
-    let position = 0;
+    let position = offset;
     for await (const chunk of bytes) {
       for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
         const sent = this.put(handle, Buffer.from(chunk.subarray(start, start + PIECE_BYTES)), position + start);

@@ -8,6 +8,9 @@ import type { RemoteWorld } from '../conformance/world.js';
 import { foldersAbove } from '../port/index.js';
 import { SftpRemote } from './sftp.remote.js';
 
+/** Of contents that are not whole yet; what is in them is left over. */
+const OUR_FOLDERS = new Set(['.svc-drafts', '.svc-uploads']);
+
 /** A folder of its own on a shared server, on a disk that can be full where this run may make one. */
 export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
   const disk = SmallDisk.available() ? new SmallDisk(DISK_MB, server.owner) : null;
@@ -45,7 +48,7 @@ export async function sftpWorld(server: SshServer): Promise<RemoteWorld> {
     leftOvers: async () =>
       readdirSync(root, { recursive: true })
         .map(String)
-        .filter((name) => name.includes('.svc-') && name !== '.svc-drafts'),
+        .filter((name) => name.includes('.svc-') && !OUR_FOLDERS.has(name)),
     close: async () => {
       await remote[Symbol.asyncDispose]();
       await network[Symbol.asyncDispose]();

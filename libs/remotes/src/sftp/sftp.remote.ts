@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   ABANDONED_DRAFT_MS,
+  ABANDONED_UPLOAD_MS,
   abortable,
   type CallOptions,
   changed,
@@ -29,6 +30,7 @@ import { type SftpConfig, SftpConnection } from './sftp-connection.js';
 import { failureOf, STATUS, statusOf } from './sftp-failure.js';
 import { SftpFiles, type SftpHandle } from './sftp-files.js';
 import { entryOf, fileOf, isDots, OURS, type Place, SftpTree } from './sftp-tree.js';
+import { SftpUploads } from './sftp-uploads.js';
 
 /**
  * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
@@ -56,6 +58,7 @@ export class SftpRemote implements Remote {
   private readonly turns = new Turns();
   /** Where contents are written before they get their names. */
   private readonly drafts: string;
+  readonly uploads: SftpUploads;
 
   private constructor(
     private readonly connection: SftpConnection,
@@ -64,6 +67,12 @@ export class SftpRemote implements Remote {
     this.files = new SftpFiles(connection);
     this.tree = new SftpTree(this.files, root);
     this.drafts = `${root}/${OURS}drafts`;
+    this.uploads = new SftpUploads(this.files, `${root}/${OURS}uploads`, {
+      begun: async (path, options) => (await this.placeFor(path, options)).path,
+      make: this.openDraft.bind(this),
+      give: (file, path, options) => this.run(path, {}, () => this.turns.take(() => this.give(path, file, options))),
+      writeFailure: this.writeFailure.bind(this),
+    });
   }
 
   /** @throws RemoteFailure `unavailable`, also for a root that is not there; `forbidden` for a login or a server's key */
@@ -72,7 +81,8 @@ export class SftpRemote implements Remote {
     const remote = new SftpRemote(connection, config.root);
     try {
       await remote.tree.locate('');
-      await remote.clearDrafts(Date.now());
+      await remote.clear(remote.drafts, Date.now() - ABANDONED_DRAFT_MS);
+      await remote.clear(`${config.root}/${OURS}uploads`, Date.now() - ABANDONED_UPLOAD_MS);
       return remote;
     } catch (error) {
       await connection[Symbol.asyncDispose]();
@@ -103,11 +113,7 @@ export class SftpRemote implements Remote {
   }
 
   async write(path: string, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<RemoteFile> {
-    const place = await this.on(path, options, async (at) => {
-      mayPut(occupiedAt(at), options.expected);
-      await this.tree.makeFolders(folderOf(at.path));
-      return this.tree.locate(at.path);
-    });
+    const place = await this.placeFor(path, options, (at) => mayPut(occupiedAt(at), options.expected));
     const draft = `${this.drafts}/${randomUUID()}`;
     try {
       await unlessAborted(options, () => this.fill(place.path, draft, abortable(bytes, options.signal)));
@@ -242,26 +248,35 @@ export class SftpRemote implements Remote {
     }
   }
 
+  /** A place for a content, with the folders above it. */
+  private placeFor(path: string, options: CallOptions, look: (at: Place) => void = ignore): Promise<Place> {
+    return this.on(path, { signal: options.signal }, async (at) => {
+      look(at);
+      await this.tree.makeFolders(folderOf(at.path));
+      return this.tree.locate(at.path);
+    });
+  }
+
   private async openDraft(draft: string): Promise<SftpHandle> {
     try {
       return await this.files.open(draft, 'wx');
     } catch (error) {
       if (statusOf(error) !== STATUS.noSuchFile) throw error;
       // Another call may have been first; what is wrong else is told by the next line.
-      await this.files.makeFolder(this.drafts).catch(ignore);
+      await this.files.makeFolder(folderOf(draft)).catch(ignore);
       return this.files.open(draft, 'wx');
     }
   }
 
   /** Removes what writes left that did not live to end. */
-  private async clearDrafts(nowMs: number): Promise<void> {
-    const left = await this.files.names(this.drafts).catch((error: unknown) => {
+  private async clear(folder: string, beforeMs: number): Promise<void> {
+    const left = await this.files.names(folder).catch((error: unknown) => {
       if (statusOf(error) === STATUS.noSuchFile) return [];
       throw error;
     });
-    const old = left.filter(({ attrs }) => attrs.mtime * 1_000 <= nowMs - ABANDONED_DRAFT_MS);
+    const old = left.filter(({ attrs }) => attrs.mtime * 1_000 <= beforeMs);
     for (const { filename } of old)
-      if (!isDots(filename)) await this.files.unlink(`${this.drafts}/${filename}`).catch(ignore);
+      if (!isDots(filename)) await this.files.unlink(`${folder}/${filename}`).catch(ignore);
   }
 
   /** The protocol has no status for a full disk. */

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
+import { HeldFolder, isAbsent, locate, MAKE_FLAGS, statOrNull, WRITE_FLAGS } from '@workspace-graph/disk';
+import {
+  ABANDONED_UPLOAD_MS,
+  abortable,
+  type CallOptions,
+  keptUpload,
+  partsOf,
+  RemoteFailure,
+  type RemoteFile,
+  type ResumableUploads,
+  uploadNamed,
+  type WriteOptions,
+} from '../port/index.js';
+import { onRemote } from './fs-failure.js';
+import { removeIfThere } from './notes.js';
+
+/** Where contents grow that are not whole yet; listings leave it out. */
+const FOLDER = '.svc-uploads';
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A content that is whole, and what it is to become. */
+export interface Grown {
+  /** Where it lies on this machine. */
+  readonly file: string;
+  /** In the remote. */
+  readonly path: string;
+}
+
+/** What the remote does with paths and with a content that is whole. */
+export interface UploadPlaces {
+  checked(path: string): string;
+  place(grown: Grown, options: WriteOptions): Promise<RemoteFile>;
+}
+
+/** Uploads into files of a folder of their own, which are synced part by part. */
+export class FsUploads implements ResumableUploads {
+  readonly partBytes = 8 * 1_048_576;
+
+  constructor(
+    private readonly root: string,
+    private readonly places: UploadPlaces,
+  ) {}
+
+  begin(path: string, { signal }: CallOptions = {}): Promise<string> {
+    return onRemote(path, async () => {
+      signal?.throwIfAborted();
+      const at = this.places.checked(path);
+      const id = randomUUID();
+      await using folder = await this.folder({ create: true });
+      await using _file = await open(folder.at(id), MAKE_FLAGS, 0o666);
+      await folder.sync();
+      return keptUpload({ id, path: at });
+    });
+  }
+
+  received(upload: string, options: CallOptions = {}): Promise<number> {
+    return this.on(upload, options, async (file) => (await file.stat()).size);
+  }
+
+  append(upload: string, offset: number, bytes: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<number> {
+    return this.on(upload, options, async (file, { path }) => {
+      if (offset > (await file.stat()).size) throw new RemoteFailure('changed', { path });
+      await file.truncate(offset);
+      let done = offset;
+      for await (const part of partsOf(abortable(bytes, options.signal), this.partBytes)) {
+        for (let written = 0; written < part.byteLength; )
+          written += (await file.write(part, written, part.byteLength - written, done + written)).bytesWritten;
+        await file.sync();
+        done += part.byteLength;
+      }
+      return done;
+    });
+  }
+
+  finish(upload: string, options: WriteOptions): Promise<RemoteFile> {
+    return this.on(upload, options, async (file, grown) => {
+      if (options.modifiedAt !== undefined) {
+        const seconds = Date.parse(options.modifiedAt) / 1_000;
+        await file.utimes(seconds, seconds);
+        await file.sync();
+      }
+      return this.places.place(grown, options);
+    });
+  }
+
+  async abandon(upload: string): Promise<void> {
+    const { id, path } = uploadNamed(upload);
+    if (!ID.test(id)) return;
+    await onRemote(path, async () => {
+      await using folder = await this.folderIfThere();
+      if (folder) await removeIfThere(folder.at(id));
+    });
+  }
+
+  /** Removes those that nobody has gone on with for long. */
+  async recover(nowMs: number): Promise<void> {
+    await using folder = await this.folderIfThere();
+    for (const id of folder ? await readdir(folder.at('')) : []) {
+      const found = ID.test(id) ? await statOrNull(folder?.at(id) ?? '') : null;
+      if (folder && found && Number(found.mtimeMs) <= nowMs - ABANDONED_UPLOAD_MS) await unlink(folder.at(id));
+    }
+  }
+
+  /** @throws RemoteFailure `not_found` for an upload that is not there */
+  private async on<T>(
+    upload: string,
+    { signal }: CallOptions,
+    work: (file: FileHandle, grown: Grown) => Promise<T>,
+  ): Promise<T> {
+    const { id, path } = uploadNamed(upload);
+    return await onRemote(path, async () => {
+      signal?.throwIfAborted();
+      await using folder = ID.test(id) ? await this.folderIfThere() : null;
+      const found = folder && (await statOrNull(folder.at(id)));
+      if (!folder || !found?.isFile()) throw new RemoteFailure('not_found', { path });
+      await using file = await open(folder.at(id), WRITE_FLAGS);
+      return await work(file, { file: folder.at(id), path });
+    });
+  }
+
+  private async folder(options: { readonly create?: boolean } = {}): Promise<HeldFolder> {
+    const at = await locate(this.root, FOLDER);
+    return await HeldFolder.of({ ...at, names: [...at.names, ''] }, options);
+  }
+
+  private async folderIfThere(): Promise<HeldFolder | null> {
+    try {
+      return await this.folder();
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+}
