@@ -63,6 +63,8 @@ export const LIMITS = {
   inlineFileBytes: 1_048_576,
   /** Largest file that an upload takes. */
   uploadBytes: 8 * 1_024 ** 3,
+  /** A larger content of a device goes on where its upload broke off, where the remote keeps what has arrived. */
+  resumedFileBytes: 64 * 1_048_576,
   /** For a transfer of bytes to begin, after which its ticket is worth nothing. */
   ticketMs: 30_000,
   filesDefault: 500,

@@ -95,11 +95,15 @@ export const beginPush = command({
   tier: 'internal',
   reach: 'internal',
   doc: 'Look at the place of a file on its remote, and prepare to receive its content from a device, unless it is there already.',
-  input: Push,
+  input: Push.extend({ from: z.int().nonnegative().default(0).describe('Bytes that are not sent again.') }),
   output: z.strictObject({
     node_id: Id,
     pushed: PushedFile.nullable().describe('Set when the content is there.'),
     transfer: Transfer.nullable(),
+    received: z
+      .int()
+      .nonnegative()
+      .describe('Bytes that an upload which broke off has left, and that may be gone on from.'),
   }),
   errors: [...ERRORS, 'NATIVE_FORMAT', 'CONFLICT'],
   timeoutMs: 120_000,

@@ -17,11 +17,12 @@ import type {
 /** The contents of files at the centre. */
 export interface CentralFiles extends Pick<FileContent, 'open'> {
   /**
-   * Sends a content to the place of its file on the remote, in the name of the device.
+   * Sends a content to the place of its file on the remote, in the name of the device. It may be asked for again, from an
+   * offset on: a large one goes on where it breaks off.
    * @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, NO_REMOTE, NATIVE_FORMAT, REMOTE_REFUSED, REMOTE_UNAVAILABLE; CONFLICT
    * when another content lies there than the one that it builds on, with `details.current`
    */
-  push(push: Push, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<PushedFile>;
+  push(push: Push, bytes: (from: number) => AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<PushedFile>;
   /** Sends small contents of files of a node together. Answers what became of each. @throws ServiceError when none of them could be sent */
   pushAll(nodeId: string, contents: AsyncIterable<Framed<Push>>, signal: AbortSignal): Promise<readonly PushOutcome[]>;
   /** Fetches small contents of files of a node together, in the order of `pulls`. @throws ServiceError when it breaks off */

@@ -22,7 +22,8 @@ export interface LocalContent extends AsyncDisposable {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly modifiedAt: Date;
-  bytes(): AsyncIterable<Uint8Array>;
+  /** From an offset on. */
+  bytes(from?: number): AsyncIterable<Uint8Array>;
 }
 
 /** Files of nodes as they lie in their folders here. */
@@ -103,12 +104,13 @@ export class LocalFiles {
     try {
       const hashed = await this.hashes.of({ nodeId: row.nodeId, path, handle }, signal);
       const held = { path, handle, hashed, onWrongHash: () => this.hashes.distrust(hashed) };
+      const sizeBytes = Number(hashed.found.size);
       return {
         state,
         sha256: hashed.sha256,
-        sizeBytes: Number(hashed.found.size),
+        sizeBytes,
         modifiedAt: hashed.found.mtime,
-        bytes: () => bytesOf(held),
+        bytes: (from = 0) => bytesOf(held, from > 0 ? { start: from, end: sizeBytes - 1 } : undefined),
         [Symbol.asyncDispose]: () => handle.close(),
       };
     } catch (error) {

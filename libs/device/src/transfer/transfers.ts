@@ -50,7 +50,7 @@ export class Transfers {
         modified_at: content.modifiedAt.toISOString(),
         builds_on: content.state.lastSyncedHash,
       };
-      const pushed = await this.centre.push(push, content.bytes(), signal);
+      const pushed = await this.centre.push(push, (from) => content.bytes(from), signal);
       await this.noteSynced(row.nodeId, new Map([[fileId, content.sha256]]));
       return pushed;
     });

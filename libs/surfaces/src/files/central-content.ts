@@ -10,10 +10,9 @@ import {
   LIMITS,
   type OpenContent,
   type OpenContentOptions,
-  PUSH_PATH,
   type Pull,
   type Push,
-  PushedFile,
+  type PushedFile,
   PushOutcome,
   SentContent,
   ServiceError,
@@ -23,11 +22,9 @@ import {
   WrittenFile,
 } from '@workspace-graph/contracts';
 import { z } from 'zod';
-import { askFor, bytesOf, fetchContent, fetchWith, upload, type Way } from './byte-transfer.js';
+import { bytesOf, fetchContent, fetchWith, upload, type Way } from './byte-transfer.js';
+import { pushContent } from './push-content.js';
 
-/** A refusal that comes while more than this is on its way may get lost with the connection. */
-const ASKED_FIRST_BYTES = 1_048_576;
-const Prepared = z.object({ pushed: PushedFile.nullable() });
 const Outcomes = z.object({ outcomes: z.array(PushOutcome) });
 
 export interface CentralContentParts {
@@ -85,22 +82,9 @@ export class CentralContent implements FileContent {
     return this.send(target, bytes, { envelope, headers: { 'if-match': `"${ifMatch}"`, ...typeOf(options) } });
   }
 
-  /** Sends a content to the place of its file on the remote. @throws ServiceError of `begin_push`, and what breaks off */
-  async push(
-    { file_id, builds_on, ...told }: Push,
-    bytes: AsyncIterable<Uint8Array>,
-    signal: AbortSignal,
-  ): Promise<PushedFile> {
-    const url = new URL(PUSH_PATH.replace('{file_id}', file_id), this.parts.url);
-    for (const [name, value] of Object.entries(told)) url.searchParams.set(name, String(value));
-    if (builds_on !== null) url.searchParams.set('builds_on', builds_on);
-    const headers = { 'content-type': 'application/octet-stream', 'content-length': told.size_bytes };
-    const way = { url, credential: this.parts.credential() };
-    if (told.size_bytes > ASKED_FIRST_BYTES) {
-      const { pushed } = Prepared.parse(await askFor(way, signal));
-      if (pushed) return pushed;
-    }
-    return PushedFile.parse(await upload(way, bytes, { headers, signal }));
+  /** Sends a content to the place of its file on the remote; `bytes` are those after an offset. @throws ServiceError of `begin_push`, and what breaks off */
+  push(push: Push, bytes: (from: number) => AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<PushedFile> {
+    return pushContent(this.parts, { push, bytes }, signal);
   }
 
   /** Sends small contents of files of a node together. Answers what became of each. @throws ServiceError of `begin_pushes`, and what breaks off */

@@ -19,23 +19,26 @@ import { envelopeOf, leaveUnread } from '../files/file.controller.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 
 /** What a device tells of the content that it sends, in the query of its request. */
-const Told = Push.omit({ file_id: true }).extend({ size_bytes: z.coerce.number().pipe(Push.shape.size_bytes) });
+const Told = Push.omit({ file_id: true }).extend({
+  size_bytes: z.coerce.number().pipe(Push.shape.size_bytes),
+  from: z.coerce.number().pipe(z.int().nonnegative()).default(0),
+});
 
 /** Takes the contents of files that devices have, for their places on the remotes. */
 @Controller('devices/content/:file_id')
 export class PushController {
   constructor(@Inject(EDGE_PARTS) private readonly parts: EdgeParts) {}
 
-  /** Whether the content has to be sent at all: for a large one, which could not be let by once it is on its way. */
+  /** Whether the content has to be sent at all, and what of it: for a large one, which could not be let by once it is on its way. */
   @Post()
   @HttpCode(200)
   @EdgeRoute({ tier: 'write', takesNoCookie: true })
-  async prepare(@Req() request: FastifyRequest): Promise<{ readonly pushed: PushedFile | null }> {
-    const { pushed } = await this.begin(request);
-    return { pushed };
+  async prepare(@Req() request: FastifyRequest): Promise<Pick<OutputOf<typeof beginPush>, 'pushed' | 'received'>> {
+    const { pushed, received } = await this.begin(request);
+    return { pushed, received };
   }
 
-  /** The body is the content; it is not read when the remote has it already. */
+  /** The body is the content, from the byte on that the query tells; it is not read when the remote has it already. */
   @Put()
   @EdgeRoute({ tier: 'write', streamsBody: true, takesBytes: true, takesNoCookie: true })
   async push(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PushedFile> {
@@ -62,7 +65,7 @@ export class PushController {
       throw new ServiceError('FORBIDDEN', 'Only devices send contents here; others use PUT /nodes/{node_id}/file.');
     const { file_id } = request.params as { readonly file_id: string };
     const { builds_on = '', ...told } = request.query as Readonly<Record<string, string>>;
-    const push = readInput(Push, { ...readInput(Told, { ...told, builds_on: builds_on || null }), file_id });
+    const push = readInput(beginPush.input, { ...readInput(Told, { ...told, builds_on: builds_on || null }), file_id });
     const reply = await this.parts.bus.call(beginPush, push, envelopeOf(request));
     return reply instanceof RawJson ? (reply.parse() as OutputOf<typeof beginPush>) : reply;
   }

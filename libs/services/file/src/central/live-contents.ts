@@ -95,6 +95,13 @@ export function contentChanged({ entry, sha256 }: LiveContent, { version }: Foun
   );
 }
 
+/** The refusal of a content that is not the one that was told before it was sent. */
+export function otherContent({ file }: Pick<FoundFile, 'file'>): ServiceError {
+  return new ServiceError('CONFLICT', 'The content that arrived is another one than was told: nothing was stored.', {
+    current: { sha256: file.sha256, version: file.version },
+  });
+}
+
 function revisionOf(entry: RemoteEntry): string | null {
   return 'revision' in entry ? entry.revision : null;
 }

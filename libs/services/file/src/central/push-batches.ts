@@ -181,7 +181,13 @@ export class PushBatches {
   ): Promise<Omit<PushOutcome, 'file_id'>> {
     try {
       return {
-        pushed: await this.pushes.receive({ push, bytes: only(bytes), context: callOfItsOwn(context), signal }),
+        pushed: await this.pushes.receive({
+          push,
+          from: 0,
+          bytes: only(bytes),
+          context: callOfItsOwn(context),
+          signal,
+        }),
       };
     } catch (error) {
       return { refused: refusalOf(error) };

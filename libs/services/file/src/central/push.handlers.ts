@@ -22,12 +22,15 @@ export class PushHandlers {
   ) {}
 
   @Handles(beginPush)
-  async push(push: ParsedInputOf<typeof beginPush>, context: OperationContext): Promise<OutputOf<typeof beginPush>> {
+  async push(
+    { from, ...push }: ParsedInputOf<typeof beginPush>,
+    context: OperationContext,
+  ): Promise<OutputOf<typeof beginPush>> {
     // The change itself is an operation that everybody knows, as the audit trail tells it.
     const change = { ...context, operation: storeFile };
-    const { nodeId: node_id, pushed } = await this.pushes.prepare(push, change, context.signal);
-    const transfer = pushed ? null : this.server.expect({ kind: 'push', push, context: change });
-    return { node_id, pushed, transfer };
+    const { nodeId: node_id, pushed, received } = await this.pushes.prepare(push, change, context.signal);
+    const transfer = pushed ? null : this.server.expect({ kind: 'push', push, from, context: change });
+    return { node_id, pushed, transfer, received };
   }
 
   @Handles(beginPushes)

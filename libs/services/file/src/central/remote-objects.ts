@@ -5,6 +5,7 @@ import { onObject } from '../remotes/refusals.js';
 import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
 import { LiveContents } from './live-contents.js';
 import { ObjectLocks, type RemoteObject } from './object-locks.js';
+import { LargeUploads } from './uploads/large-uploads.js';
 
 const ATTEMPTS = 5;
 
@@ -22,6 +23,8 @@ export class RemoteObjects {
     private readonly pool: RemotePool,
     /** What lies on the remotes at present. */
     readonly contents: LiveContents,
+    /** Large contents on their way there. */
+    readonly uploads: LargeUploads,
   ) {}
 
   /** Looks at an object, `path` being what the caller calls it. @throws ServiceError; what the work throws */

@@ -1,21 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, type Push, type PushedFile, ServiceError } from '@workspace-graph/contracts';
+import { type Caller, type Push, type PushedFile } from '@workspace-graph/contracts';
 import { type CommandContext, Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { ContentDigest } from '@workspace-graph/disk';
 import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound, seenBy } from '../shared/caller.js';
-import { contentChanged, type LiveContent } from './live-contents.js';
+import { contentChanged, type LiveContent, otherContent } from './live-contents.js';
 import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
 import { isRefusal, recordObject } from './record-changes.js';
 import { FILE_BY_ID, type FoundFile } from './remote-file.statements.js';
 import { isNative, isTaken, objectAt, objectOf, RemoteFiles, storedHashOf } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
+import { type UploadGoal, wentOn } from './uploads/large-uploads.js';
 
 /** A push with its bytes, on behalf of whoever sends them. */
 export interface PushRequest {
   readonly push: Push;
+  /** Bytes of the content that are there already. */
+  readonly from: number;
+  /** What comes after those. */
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly context: CommandContext;
   readonly signal: AbortSignal;
@@ -24,6 +28,15 @@ export interface PushRequest {
 interface Place {
   readonly found: FoundFile;
   readonly object: RemoteObject;
+}
+
+/** What is known before a content is sent. */
+export interface PreparedPush {
+  readonly nodeId: string;
+  /** The file, when its content is there already. */
+  readonly pushed: PushedFile | null;
+  /** How much an upload that broke off has left. */
+  readonly received: number;
 }
 
 /**
@@ -44,27 +57,28 @@ export class RemotePushes {
    * @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, NATIVE_FORMAT, NO_REMOTE, REMOTE_REFUSED, REMOTE_UNAVAILABLE;
    * CONFLICT with `details.current`
    */
-  async prepare(
-    push: Push,
-    context: CommandContext,
-    signal: AbortSignal,
-  ): Promise<{ readonly nodeId: string; readonly pushed: PushedFile | null }> {
+  async prepare(push: Push, context: CommandContext, signal: AbortSignal): Promise<PreparedPush> {
     const place = await this.placeOf(push, context.caller);
     const { found, object } = place;
+    const nodeId = found.file.node_id;
     if (objectOf(found) === null) await this.follows.clear(object, signal);
-    const told = { path: found.file.path, signal };
-    const pushed = await this.objects.look(object, found.file.path, (held) => this.contentAt(held, place, signal));
-    refuseOther(push, pushed, found);
-    if (pushed?.sha256 !== push.sha256) return { nodeId: found.file.node_id, pushed: null };
-    return this.objects.change([object], told, async (held, locked) => {
+    const left = await this.objects.look(object, found.file.path, async (held) => {
+      const live = await this.contentAt(held, place, signal);
+      refuseOther(push, live, found);
+      if (live?.sha256 === push.sha256) return null;
+      return { received: await this.objects.uploads.received(held.remote, goalOf(push, place), signal) };
+    });
+    if (left) return { nodeId, pushed: null, ...left };
+    return this.objects.change([object], { path: found.file.path, signal }, async (held, locked) => {
       const live = await this.contentAt(held, place, locked);
       const isThere = live?.sha256 === push.sha256;
-      return { nodeId: found.file.node_id, pushed: isThere ? await this.record(context, place, live) : null };
+      return { nodeId, pushed: isThere ? await this.record(context, place, live) : null, received: 0 };
     });
   }
 
   /** Takes the content. All of it or nothing: one that breaks off, or is another than was told, leaves nothing. @throws ServiceError as `prepare` */
-  async receive({ push, bytes, context, signal }: PushRequest): Promise<PushedFile> {
+  async receive(request: PushRequest): Promise<PushedFile> {
+    const { push, context, signal } = request;
     const find = async () => {
       const place = await this.placeOf(push, context.caller);
       return { place, path: place.found.file.path, objects: [place.object] as const };
@@ -75,7 +89,7 @@ export class RemotePushes {
       if (live?.sha256 === push.sha256) return this.record(context, place, live);
       refuseOther(push, live, place.found);
       const expected = live?.entry.revision ?? null;
-      const entry = await this.put(held, place, { push, bytes, context, signal: locked }, expected);
+      const entry = await this.put(held, place, { ...request, signal: locked }, expected);
       try {
         return await this.record(context, place, { entry, sha256: push.sha256 });
       } catch (error) {
@@ -117,8 +131,15 @@ export class RemotePushes {
     request: PushRequest,
     expected: string | null,
   ): Promise<RemoteFile> {
-    const { push, signal } = request;
+    const { push, from, bytes, context, signal } = request;
+    const uploads = this.objects.uploads.for(push, held.remote);
     try {
+      if (uploads) {
+        const confirm = () => this.confirm(place, context);
+        const rest = { from, bytes, expected, confirm, signal };
+        return await this.objects.uploads.receive(uploads, goalOf(push, place), rest);
+      }
+      if (from > 0) throw wentOn();
       const options = { expected, modifiedAt: push.modified_at, signal };
       return await held.remote.write(place.object.path, this.arriving(request, place), options);
     } catch (error) {
@@ -130,21 +151,20 @@ export class RemotePushes {
   }
 
   /** Ends only when all of it has arrived as it was told, and while the caller may still write there. */
-  private async *arriving(
-    { push, bytes, context }: PushRequest,
-    { found: { file } }: Place,
-  ): AsyncGenerator<Uint8Array> {
+  private async *arriving({ push, bytes, context }: PushRequest, place: Place): AsyncGenerator<Uint8Array> {
     const digest = new ContentDigest(false);
     for await (const chunk of bytes) {
       digest.update(chunk);
       if (digest.sizeBytes > push.size_bytes) break;
       yield chunk;
     }
-    if (digest.sizeBytes !== push.size_bytes || digest.sha256() !== push.sha256)
-      throw new ServiceError('CONFLICT', 'The content that arrived is another one than was told: nothing was stored.', {
-        current: { sha256: file.sha256, version: file.version },
-      });
-    await this.files.writable(file.node_id, context.caller);
+    if (digest.sizeBytes !== push.size_bytes || digest.sha256() !== push.sha256) throw otherContent(place.found);
+    await this.confirm(place, context);
+  }
+
+  /** Looks once more whether the caller may write there. @throws ServiceError NODE_NOT_FOUND, FORBIDDEN */
+  private async confirm({ found }: Place, { caller }: CommandContext): Promise<void> {
+    await this.files.writable(found.file.node_id, caller);
   }
 
   /** The record may tell of a newer content, which is to be pushed in its turn. */
@@ -185,4 +205,8 @@ async function currentOf(tx: Transaction, fileId: string): Promise<FoundFile> {
 function refuseOther({ sha256, builds_on }: Push, live: LiveContent | null, { file }: FoundFile): void {
   if (!live || live.sha256 === sha256 || live.sha256 === builds_on) return;
   throw contentChanged(live, file);
+}
+
+function goalOf(push: Push, { found: { file }, object }: Place): UploadGoal {
+  return { push, file, object };
 }

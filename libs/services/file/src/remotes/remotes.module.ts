@@ -28,6 +28,7 @@ import { Snapshots } from '../central/snapshots.js';
 import { CentreStatusHandlers } from '../central/status.handlers.js';
 import { TextGrep } from '../central/text-grep.js';
 import { TransferHandlers } from '../central/transfer.handlers.js';
+import { LargeUploads } from '../central/uploads/large-uploads.js';
 import { FileModule } from '../file.module.js';
 import { RemoteHandlers } from './remote.handlers.js';
 import { REMOTE_PARTS, type RemoteParts } from './remote-parts.js';
@@ -76,6 +77,7 @@ export class RemotesModule {
         ObjectFollows,
         CentreIntents,
         RemoteObjects,
+        LargeUploads,
         LiveContents,
         RemoteFiles,
         ObjectLocks,

@@ -95,8 +95,8 @@ export class TransferRuns {
     sendJson(response, 200, file instanceof RawJson ? file.text : JSON.stringify(file));
   }
 
-  private async take({ push, context }: PushTransfer, { request, response, signal }: Exchange): Promise<void> {
-    const pushed = await this.pushes.receive({ push, context, bytes: arriving(request), signal });
+  private async take({ push, from, context }: PushTransfer, { request, response, signal }: Exchange): Promise<void> {
+    const pushed = await this.pushes.receive({ push, from, context, bytes: arriving(request), signal });
     sendJson(response, 200, JSON.stringify(pushed));
   }
 

@@ -28,6 +28,8 @@ export interface Upload {
 export interface PushTransfer {
   readonly kind: 'push';
   readonly push: Push;
+  /** Bytes of it that are not sent again. */
+  readonly from: number;
   readonly context: CommandContext;
 }
 
