@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +21,9 @@ import { startWorkstation } from './workstation.js';
 const FILES = Number(process.env['SVC_TRANSFER_FILES'] ?? 180);
 const LARGE_MB = Number(process.env['SVC_TRANSFER_MB'] ?? 8);
 const MB = 1_048_576;
+/** Of what goes on where it broke off, and of each of its parts. */
+const LARGER_MB = 160;
+const PART_MB = 8;
 /** Asked for in one call: a kill comes while the large one among them is on its way, or about to be. */
 const PART = 15;
 const STORY_MS = 900_000;
@@ -77,6 +80,35 @@ withServer('files on their way, whatever is killed meanwhile', () => {
   );
 
   it(
+    'go on where they broke off when they are large, in the same call [files.central.whole-or-nothing]',
+    async () => {
+      const path = join(node.here, 'wip', 'larger.bin');
+      await writeFile(path, randomBytes(MB));
+      await truncate(path, LARGER_MB * MB);
+      hashes.set('larger.bin', await hashOf(path));
+      const storing = all.stations[0].client.call(storeFiles, { node_id: node.id, local_paths: [path] });
+      const names = new Set<string>();
+      for (const [turn, victim] of (['file-svc', 'gateway'] as const).entries()) {
+        await until(`part of it is there before ${victim} is killed`, async () => {
+          const there = await growing();
+          for (const [name] of there) names.add(name);
+          return there.some(([, size]) => size >= (turn + 1) * 2 * PART_MB * MB);
+        });
+        const { central } = all.world;
+        const before = central.instances(victim);
+        await central.add(victim);
+        await Promise.all(before.map((instance) => instance.kill()));
+      }
+      const { stored, refused } = await storing;
+      expect([stored.length, refused]).toEqual([1, []]);
+      // All that came after the first break came to what was there.
+      expect([names.size, await growing()]).toEqual([1, []]);
+      expect(await contentsBelow(root)).toEqual(hashes);
+    },
+    STORY_MS,
+  );
+
+  it(
     'are all pulled, each whole and once, with nothing to be done by anybody [files.central.whole-or-nothing]',
     async () => {
       const { items } = await all.ada.call(listFiles, { node_id: node.id, limit: LIMITS.filesMax });
@@ -94,6 +126,14 @@ withServer('files on their way, whatever is killed meanwhile', () => {
     STORY_MS,
   );
 });
+
+/** What the storage has of contents that are not whole: names, and how much of each is there. */
+async function growing(): Promise<[string, number][]> {
+  const folder = join(root, '.svc-uploads');
+  const names = await readdir(folder).catch(() => []);
+  const sizes = names.map((name) => stat(join(folder, name)).catch(() => null));
+  return (await Promise.all(sizes)).flatMap((found, index) => (found ? [[names[index] ?? '', found.size]] : []));
+}
 
 /** Many small files, no two alike, and a large one on its way whenever something is killed. */
 async function fill(folder: string): Promise<void> {

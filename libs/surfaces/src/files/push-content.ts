@@ -6,7 +6,7 @@ import { askFor, upload } from './byte-transfer.js';
 /** A refusal that comes while more than this is on its way may get lost with the connection. */
 const ASKED_FIRST_BYTES = 1_048_576;
 /** Before each try that follows one which brought the content no further. */
-const WAITS_MS = [250, 500, 1_000, 2_000, 4_000];
+const WAITS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
 /** What may be over with the next try. */
 const PASSING = new Set(['SERVICE_UNAVAILABLE', 'REQUEST_CANCELLED', 'REMOTE_UNAVAILABLE']);
 const Prepared = z.object({ pushed: PushedFile.nullable(), received: z.int().nonnegative() });
@@ -33,22 +33,38 @@ export interface PushedContent {
 export async function pushContent(to: PushWay, content: PushedContent, signal: AbortSignal): Promise<PushedFile> {
   const { size_bytes } = content.push;
   if (size_bytes <= ASKED_FIRST_BYTES) return send(to, content, { from: 0, signal });
+  if (size_bytes <= LIMITS.resumedFileBytes) return sendRest(to, content, { signal });
   const faults = new Set<unknown>();
   const watched = { push: content.push, bytes: (from: number) => noting(content.bytes(from), faults) };
-  let most = 0;
-  for (let vain = 0; ; ) {
+  // -1 before the first try has begun: where nobody answers from the start, that is told at once.
+  let most = -1;
+  let vain = 0;
+  const begins = (received: number): void => {
+    if (received > most) vain = 0;
+    most = Math.max(most, received);
+  };
+  for (;;) {
     try {
-      const { pushed, received } = await prepare(to, content.push, signal);
-      if (pushed) return pushed;
-      if (received > most) [most, vain] = [received, 0];
-      return await send(to, watched, { from: received, signal });
+      return await sendRest(to, watched, { signal, begins });
     } catch (error) {
-      const waitMs = size_bytes > LIMITS.resumedFileBytes ? WAITS_MS[vain] : undefined;
+      const waitMs = most < 0 ? undefined : WAITS_MS[vain];
       if (waitMs === undefined || !isPassing(error) || faults.has(error)) throw error;
       vain += 1;
       await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
+}
+
+/** Sends what is not there yet; `begins` is told how much is. */
+async function sendRest(
+  to: PushWay,
+  content: PushedContent,
+  { signal, begins }: { readonly signal: AbortSignal; readonly begins?: (received: number) => void },
+): Promise<PushedFile> {
+  const { pushed, received } = await prepare(to, content.push, signal);
+  if (pushed) return pushed;
+  begins?.(received);
+  return await send(to, content, { from: received, signal });
 }
 
 function isPassing(error: unknown): boolean {
