@@ -74,6 +74,7 @@ const NOT_CARRIED = [
   'file.remote_root',
   'file.routing_rule',
   'file.tombstone',
+  'file.upload',
   'graph.import_part',
   'identity.device',
   'identity.device_invitation',

@@ -73,6 +73,9 @@ export async function fill(url: string): Promise<void> {
     await run(
       `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, device_id) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2, '${id(6)}')`,
     );
+    await run(
+      `INSERT INTO file.upload (file_id, remote_name, remote_path, sha256, size_bytes, handle, done_bytes, done_hash) VALUES ('${id(80)}', 'main', 'a', '${'0a'.repeat(32)}', 5000000000, '{"id": "u"}', 8388608, '\\x00ff')`,
+    );
     await run(`INSERT INTO file.remote_root (marker) VALUES ('${id(86)}')`);
     await run(
       `INSERT INTO file.remote (id, name, type, config, secret_id, root_marker, grade, created_by) VALUES ('${id(87)}', ${odd}, 'objstore', '{"bucket": "b", "deep": [1]}', '${id(88)}', '${id(86)}', '{}', '${id(1)}')`,

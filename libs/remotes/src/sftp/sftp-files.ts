@@ -45,7 +45,7 @@ export class SftpFiles {
   }
 
   truncate(path: string, size: number): Promise<unknown> {
-    return this.ask((sftp, done) => sftp.setstat(path, { size } as Attributes, (error) => done(error, null)));
+    return this.ask((sftp, done) => sftp.setstat(path, { size }, (error) => done(error, null)));
   }
 
   close({ id, session }: SftpHandle): Promise<unknown> {
