@@ -2,8 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LinkBus, whenReady } from '@workspace-graph/bus';
-import { inviteDevice, JOIN_PATH, type joinDevice, LINK_PATH, type OutputOf, whoami } from '@workspace-graph/contracts';
-import { agentAt } from '../../central/workstation.js';
+import {
+  inviteDevice,
+  JOIN_PATH,
+  type joinDevice,
+  LINK_PATH,
+  type OutputOf,
+  pullFiles,
+  storeFiles,
+  whoami,
+} from '@workspace-graph/contracts';
+import { type Person, person } from '../../central/workstation.js';
 import { residentMB } from '../memory.js';
 import type { Figure } from '../report/figures.js';
 import { below } from '../report/judge.js';
@@ -13,6 +22,8 @@ import type { Stage } from './stage.js';
 const MOST_GROWTH_MB = 60;
 const MOST_LINK_KB = 40;
 const READY_MS = 120_000;
+/** Devices of one person: each has a token, of which a person has a hundred at most. */
+const PER_PERSON = 50;
 /** Links that make the code warm, and whatever is allocated once. */
 const WARM_UP = 10;
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -26,12 +37,15 @@ export async function measureMemory(stage: Stage): Promise<Figure[]> {
   const { id: nodeId, here } = await stage.node(storage);
   const path = join(stage.scratch, 'huge.bin');
   await makeHuge(path, hugeMB);
-  await using sender = await agentAt(stage.from.client, nodeId);
-  await using receiver = await agentAt(stage.to.client, nodeId);
+  const move = async (source: string): Promise<void> => {
+    const { stored } = await stage.from.client.call(storeFiles, { node_id: nodeId, local_paths: [source] });
+    const file_ids = stored.map(({ file_id }) => file_id);
+    const { pulled } = await stage.to.client.call(pullFiles, { node_id: nodeId, file_ids });
+    if (pulled.length !== 1) throw new Error(`${source} did not arrive`);
+  };
   // Whatever is loaded and allocated once is not what the content costs.
   await makeHuge(join(stage.scratch, 'first.bin'), 1);
-  const first = await sender.store({ node_id: nodeId, local_path: join(stage.scratch, 'first.bin') });
-  await receiver.pull({ file_id: first.file_id });
+  await move(join(stage.scratch, 'first.bin'));
   const processes = [
     ...['gateway', 'file-svc'].flatMap((name) => stage.world.central.instances(name).map(({ pid }) => ({ name, pid }))),
     { name: 'workstation that stores', pid: stage.from.running.pid },
@@ -39,8 +53,7 @@ export async function measureMemory(stage: Stage): Promise<Figure[]> {
   ];
   for (const { pid } of processes) forgetPeak(pid);
   const before = processes.map(({ pid }) => peakMB(pid));
-  const { file_id } = await sender.store({ node_id: nodeId, local_path: path });
-  await receiver.pull({ file_id });
+  await move(path);
   stage.progress(`it lies in ${here} and on the other side`);
   return processes.map(({ name, pid }, index) => {
     const value = Math.max(0, peakMB(pid) - (before[index] ?? 0));
@@ -60,11 +73,16 @@ export async function measureLinks(stage: Stage): Promise<Figure[]> {
   const [gateway] = stage.world.central.instances('gateway');
   if (!gateway) throw new Error('there is no gateway');
   const links: LinkBus[] = [];
+  let who = await person(stage.ada, 'Lin 0');
+  const open = async (): Promise<void> => {
+    if (links.length > 0 && links.length % PER_PERSON === 0) who = await person(stage.ada, `Lin ${links.length}`);
+    links.push(await openLink(stage, who));
+  };
   try {
-    for (let index = 0; index < WARM_UP; index += 1) links.push(await openLink(stage));
+    for (let index = 0; index < WARM_UP; index += 1) await open();
     const held = (): number => residentMB([{ name: 'gateway', pid: gateway.pid }]).get('gateway') ?? 0;
     const before = held();
-    for (let index = 0; index < count; index += 1) links.push(await openLink(stage));
+    for (let index = 0; index < count; index += 1) await open();
     const value = ((held() - before) * 1_024) / count;
     return [{ what: `memory of an idle link of ${count}`, value, unit: 'KB', verdict: below(MOST_LINK_KB, value) }];
   } finally {
@@ -73,8 +91,8 @@ export async function measureLinks(stage: Stage): Promise<Figure[]> {
 }
 
 /** A workstation as far as its link goes: it has asked who it is, and hears of what its person sees. */
-async function openLink({ wanda, world }: Stage): Promise<LinkBus> {
-  const { code } = await wanda.call(inviteDevice, {});
+async function openLink({ world }: Stage, who: Person): Promise<LinkBus> {
+  const { code } = await who.call(inviteDevice, {});
   const [url = ''] = world.urls;
   const response = await fetch(new URL(JOIN_PATH, url), {
     method: 'POST',

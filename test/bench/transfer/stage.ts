@@ -8,7 +8,7 @@ import type { Workstation } from '../../central/workstation.js';
 import type { TransferBackend, TransferBenchOptions } from './options.js';
 
 /** Where measuring takes place: a central workspace with one gateway, and two workstations of one person. */
-export interface Stage extends AsyncDisposable, Pick<TwoWorkstations, 'world' | 'wanda'> {
+export interface Stage extends AsyncDisposable, Pick<TwoWorkstations, 'world' | 'ada'> {
   readonly options: TransferBenchOptions;
   readonly progress: (line: string) => void;
   readonly from: Workstation;
@@ -42,12 +42,12 @@ export async function openStage(options: TransferBenchOptions, progress: (line: 
     const storages = new Map<TransferBackend, Promise<Storage | null>>();
     const held = stack.move();
     const [from, to] = all.stations;
-    const { world, wanda } = all;
+    const { world, ada } = all;
     return {
       options,
       progress,
       world,
-      wanda,
+      ada,
       from,
       to,
       scratch,
@@ -58,7 +58,7 @@ export async function openStage(options: TransferBenchOptions, progress: (line: 
         return found;
       },
       node: async ({ remote }) => {
-        await routeTo(all.ada, remote);
+        await routeTo(ada, remote);
         return all.project();
       },
       [Symbol.asyncDispose]: () => held.disposeAsync(),
