@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Envelope, type FileRecord, type PushedFile, ServiceError } from '@workspace-graph/contracts';
 import { type MirrorPath, readContent, verifiedBytes } from '@workspace-graph/disk';
 import { checkedPath, pathKey } from '@workspace-graph/domain';
+import { sweeping } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileChanges, type WriteOptions, type WriteTarget } from '../files/file-changes.js';
 import { NodeLocks } from '../locks/node-locks.js';
@@ -89,7 +90,7 @@ export class Transfers {
 
   /** Makes a file of what lies elsewhere on this machine. Answers its id. @throws ServiceError as `FileChanges.createFrom` */
   async copyIn(target: WriteTarget, source: string, options: WriteOptions): Promise<string> {
-    return (await this.changes.createFrom(target, createReadStream(source), options)).id;
+    return (await this.changes.createFrom(target, sweeping(createReadStream(source)), options)).id;
   }
 
   /** Works on files of which nothing else is moved meanwhile. */

@@ -1,1 +1,2 @@
 export * from './keep-heap-small.js';
+export * from './passed-bytes.js';

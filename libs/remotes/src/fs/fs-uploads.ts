@@ -36,7 +36,7 @@ export interface UploadPlaces {
 
 /** Uploads into files of a folder of their own, which are synced part by part. */
 export class FsUploads implements ResumableUploads {
-  readonly partBytes = 8 * 1_048_576;
+  readonly partBytes = 4 * 1_048_576;
 
   constructor(
     private readonly root: string,

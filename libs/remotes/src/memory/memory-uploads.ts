@@ -46,7 +46,7 @@ export class MemoryUploads implements ResumableUploads {
     if (sizeOf(kept) !== offset) throw new RemoteFailure('changed', { path: uploadNamed(upload).path });
     for await (const part of partsOf(abortable(bytes, options.signal), this.partBytes)) {
       this.partsOf(upload, options);
-      kept.push(part);
+      kept.push(Uint8Array.from(part));
     }
     return sizeOf(kept);
   }

@@ -69,7 +69,7 @@ export interface Remote extends AsyncDisposable {
   read(path: string, options?: ReadOptions): Promise<RemoteContent>;
 
   /**
-   * Streams a content, with constant memory, and makes the folders above it. When it answers, the content is there to
+   * Streams a content, each part in memory of its own, with constant memory, and makes the folders above it. When it answers, the content is there to
    * stay; when it throws, the path holds what it held before, unless `unavailable` leaves that open.
    * @throws RemoteFailure `changed` for another content than the expected one, or none; `exists` where nothing was
    * expected; `full`; whatever the stream throws

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, req
 import { request as secure } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { type ByteRange, ERRORS, type ErrorBody, ServiceError } from '@workspace-graph/contracts';
+import { sweeping } from '@workspace-graph/platform';
 
 /** Between two parts of a content, after which the other side is taken for gone. */
 const SILENCE_MS = 600_000;
@@ -51,7 +52,7 @@ async function answerTo({ sent, answered }: Begun, signal: AbortSignal, body?: s
 /** The bytes of an answer. @throws ServiceError SERVICE_UNAVAILABLE when they break off */
 export async function* bytesOf(answer: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* answer as AsyncIterable<Uint8Array>;
+    yield* sweeping(answer as AsyncIterable<Uint8Array>);
   } catch (error) {
     throw signal.aborted ? signal.reason : reasonOf(error);
   }
@@ -93,7 +94,7 @@ export async function upload(
       goOn();
     });
   try {
-    for await (const chunk of bytes) {
+    for await (const chunk of sweeping(bytes)) {
       if (isAnswered) break;
       if (sent.write(chunk)) continue;
       await new Promise<void>((resolve) => {

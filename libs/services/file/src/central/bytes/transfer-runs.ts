@@ -14,6 +14,7 @@ import {
   validationFailed,
 } from '@workspace-graph/contracts';
 import { verifiedBytes } from '@workspace-graph/disk';
+import { sweeping } from '@workspace-graph/platform';
 import { PullBatches } from '../pull-batches.js';
 import { PushBatches, type WholePush } from '../push-batches.js';
 import { beingWritten } from '../read.handlers.js';
@@ -77,7 +78,7 @@ export class TransferRuns {
         'content-type': 'application/octet-stream',
         'content-length': part?.range.length ?? expected.sizeBytes,
       });
-      await pipeline(bytes, response, { signal });
+      await pipeline(sweeping(bytes), response, { signal });
     });
   }
 
@@ -117,7 +118,7 @@ export function sendJson(response: ServerResponse, status: number, text: string)
 /** Not destroyed by who gives up reading: the refusal is told on the same connection. */
 async function* arriving(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    yield* sweeping(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>);
   } catch (error) {
     throw new ServiceError('REQUEST_CANCELLED', 'The content broke off: nothing was stored.', {}, { cause: error });
   }
