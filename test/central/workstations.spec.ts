@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
@@ -15,6 +15,7 @@ import {
   SOCKET_PATH,
   whoami,
 } from '@workspace-graph/contracts';
+import { startSecretService, whyNoSecretService } from '@workspace-graph/testing';
 import { WebSocket } from 'ws';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
 import { expectAccessible, LOOKS, Site } from '../web/site.js';
@@ -24,6 +25,7 @@ import { RestClient } from './rest-client.js';
 import { joinedFolder, mirrored, person, startWorkstation, untilConnected, type Workstation } from './workstation.js';
 
 const START_MS = 240_000;
+const withKeychain = (await whyNoSecretService()) === null ? it : it.skip;
 
 let world: CentralWorld;
 let balancer: Balancer;
@@ -245,6 +247,39 @@ describe('a workstation that has joined', () => {
     expect((await client.call(whoami, {})).user.id).toBe(wanda.userId);
     expect((await folder.svc(['leave', '--yes', '--json'])).stdout).toContain('ALREADY_RUNNING');
   }, 120_000);
+
+  withKeychain(
+    'keeps its token in the keychain of its user where that is wished, and nowhere else',
+    async () => {
+      const keychain = await startSecretService();
+      try {
+        const wanda = await person(ada, 'Wanda');
+        const { code } = await wanda.call(inviteDevice, {});
+        const folder = newFolder();
+        const joining = ['join', balancer.url, '--token-store', 'keychain', '--json'];
+        const nobody = { ...keychain.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' };
+        const refused = await folder.svc(joining, { env: nobody, input: code });
+        expect(JSON.parse(refused.stdout)).toMatchObject({ code: 'KEYCHAIN_UNAVAILABLE' });
+        // The code was not used up for that.
+        await until('the keychain answers', async () => {
+          const { stdout } = await folder.svc(joining, { env: keychain.env, input: code });
+          return JSON.parse(stdout).token_store === 'keychain';
+        });
+        const ours = readdirSync(join(folder.root, '.svc'));
+        expect([ours.includes('joined.json'), ours.includes('device-token')]).toEqual([true, false]);
+        await expect(folder.start(nobody)).rejects.toThrow('KEYCHAIN_UNAVAILABLE');
+        const running = await folder.start(keychain.env);
+        const client = new RestClient(running.url, folder.token);
+        await untilConnected({ folder, running, client });
+        await folder.stop();
+        expect((await folder.svc(['leave', '--yes'], { env: keychain.env })).code).toBe(0);
+        expect((await wanda.call(listDevices, {})).items).toEqual([]);
+      } finally {
+        await keychain.stop();
+      }
+    },
+    240_000,
+  );
 
   it('rotates the credential of this machine without a word to the centre', async () => {
     const wanda = await person(ada, 'Wanda');

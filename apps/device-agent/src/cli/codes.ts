@@ -32,6 +32,7 @@ export const CLI_CODES = {
     EXIT.failed,
     'The files are damaged that tell which central workspace the folder belongs to.',
   ),
+  KEYCHAIN_UNAVAILABLE: row(EXIT.failed, 'The keychain of the user does not answer, or is locked.'),
   ALREADY_JOINED: row(EXIT.failed, 'The folder belongs to a central workspace already.'),
   NOT_JOINED: row(EXIT.failed, 'The folder belongs to no central workspace.'),
   NOT_EMPTY: row(EXIT.failed, 'The folder holds a local workspace, which cannot join another one.'),

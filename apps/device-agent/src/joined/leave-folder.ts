@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Uncleared } from '@workspace-graph/device';
 import { syncFolder } from '@workspace-graph/platform/disk';
 import type { WorkspacePaths } from '../workspace/workspace-paths.js';
-import { forgetMembership } from './membership.js';
+import { forgetMembership, type Membership } from './membership.js';
 
 /** What belongs to the folder and not to its membership. */
 const STAYS = new Set(['owner.lock', 'owner.pid', 'backups', 'left', 'joined.json', 'device-token']);
@@ -29,7 +29,7 @@ export async function clearAgentFiles({ root, own }: WorkspacePaths): Promise<re
  * Puts aside what this folder knew as a device of a central workspace, trash included, and forgets the membership last: whoever is
  * cut off in between leaves again. Answers where it lies now.
  */
-export async function leaveFolder(paths: WorkspacePaths): Promise<string> {
+export async function leaveFolder(paths: WorkspacePaths, membership: Membership | null): Promise<string> {
   const aside = join(paths.own, 'left', new Date().toISOString().replace(/[:.]/g, '-'));
   await mkdir(aside, { recursive: true, mode: 0o700 });
   for (const name of await readdir(paths.own))
@@ -38,6 +38,6 @@ export async function leaveFolder(paths: WorkspacePaths): Promise<string> {
   await syncFolder(paths.own);
   // They work nowhere any more.
   for (const name of ['token', 'credentials.json']) await rm(join(aside, name), { force: true });
-  await forgetMembership(paths);
+  await forgetMembership(paths, membership);
   return aside;
 }

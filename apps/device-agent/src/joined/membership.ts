@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { CliError } from '../cli/cli-error.js';
 import { folderError, isNoRight } from '../workspace/workspace-folders.js';
 import type { WorkspacePaths } from '../workspace/workspace-paths.js';
+import { deviceTokens, TOKEN_STORES } from './device-token-stores.js';
 
-/** What a workstation knows of the central workspace that it belongs to. Its token lies in a file of its own. */
+/** What a workstation knows of the central workspace that it belongs to. Its token lies elsewhere. */
 export const Membership = z.strictObject({
   format: z.literal(1),
   /** Where the gateways answer, without a slash at the end. */
@@ -21,6 +22,8 @@ export const Membership = z.strictObject({
   joined_at: Timestamp,
   /** When the token ends. */
   token_expires_at: Timestamp,
+  /** Where it lies. */
+  token_store: z.enum(TOKEN_STORES).default('file'),
 });
 export type Membership = z.infer<typeof Membership>;
 
@@ -47,26 +50,32 @@ export async function writeMembership(paths: Pick<Files, 'own' | 'joined'>, memb
   keepOwner(paths.own, paths.joined);
 }
 
-export async function readDeviceToken(paths: Pick<Files, 'own' | 'deviceToken'>): Promise<string> {
-  const { deviceToken } = paths;
-  const token = (await readIfThere(deviceToken, paths))?.trim();
+/** @throws CliError MEMBERSHIP_DAMAGED, KEYCHAIN_UNAVAILABLE, FOLDER_UNUSABLE */
+export async function readDeviceToken(paths: Files, { device, token_store }: Membership): Promise<string> {
+  const token = await deviceTokens(token_store, device.id, paths).read();
   if (token) return token;
-  throw new CliError('MEMBERSHIP_DAMAGED', `${deviceToken} is missing: it holds the token of this device.`, {
+  const place = token_store === 'file' ? `${paths.deviceToken} is missing` : 'The entry of the keychain is missing';
+  throw new CliError('MEMBERSHIP_DAMAGED', `${place}: it holds the token of this device.`, {
     hint: 'Leave with `svc leave --offline` and join again: files in the folders of nodes stay where they are.',
   });
 }
 
 /** The token first: what tells of a membership without one could not be used. */
 export async function storeMembership(paths: Files, membership: Membership, token: string): Promise<void> {
-  await replaceText(paths.deviceToken, `${token}\n`);
-  keepOwner(paths.own, paths.deviceToken);
+  await deviceTokens(membership.token_store, membership.device.id, paths).write(token);
   await writeMembership(paths, membership);
 }
 
-/** From here on the folder belongs to no central workspace. */
-export async function forgetMembership({ joined, deviceToken }: Files): Promise<void> {
-  await rm(joined, { force: true });
-  await rm(deviceToken, { force: true });
+/** From here on the folder belongs to no central workspace. A keychain that does not answer keeps what works nowhere any more. */
+export async function forgetMembership(paths: Files, membership: Membership | null): Promise<void> {
+  await rm(paths.joined, { force: true });
+  await rm(paths.deviceToken, { force: true });
+  if (membership?.token_store !== 'keychain') return;
+  await deviceTokens('keychain', membership.device.id, paths)
+    .remove()
+    .catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+    });
 }
 
 async function readIfThere(path: string, paths: Pick<Files, 'own'>): Promise<string | null> {

@@ -38,7 +38,7 @@ const HEARD = ['graph.changed', 'file.changed', 'access.changed', 'session.chang
 /** Starts the workspace of a workstation that belongs to a central one: its device and its surfaces. */
 export async function startJoinedWorkspace(parts: StartParts, membership: Membership): Promise<WorkspaceState> {
   const { config, paths, logger, shutdown } = parts;
-  const token = await readDeviceToken(paths);
+  const token = await readDeviceToken(paths, membership);
   const credentials = await LocalCredentials.open(paths);
   const here = new InProcessBus({ logger });
   const centre = new Centre({

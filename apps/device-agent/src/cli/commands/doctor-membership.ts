@@ -11,7 +11,7 @@ const UNAUTHENTICATED = 401;
 export async function checkMembership(paths: WorkspacePaths): Promise<Finding[] | null> {
   try {
     const membership = await readMembership(paths);
-    return membership && [await look(membership, await readDeviceToken(paths))];
+    return membership && [await look(membership, await readDeviceToken(paths, membership))];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     // The finding about the folder tells that.

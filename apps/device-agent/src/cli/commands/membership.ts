@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 import { takeOwnership } from '@workspace-graph/database/embedded';
 import type { Uncleared } from '@workspace-graph/device';
 import { loadConfig } from '@workspace-graph/platform/config';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { requireStore, TOKEN_STORES, type TokenStore } from '../../joined/device-token-stores.js';
 import { centreUrl, joinCentre, revokeAtCentre } from '../../joined/join-centre.js';
 import { clearAgentFiles, leaveFolder } from '../../joined/leave-folder.js';
 import { type Membership, readDeviceToken, readMembership, storeMembership } from '../../joined/membership.js';
@@ -24,6 +25,7 @@ interface JoinOptions {
   readonly name?: string;
   readonly root?: string;
   readonly insecure?: boolean;
+  readonly tokenStore: TokenStore;
 }
 interface LeaveOptions extends ConfirmOptions {
   readonly root?: string;
@@ -56,6 +58,14 @@ export function membershipCommands(program: Command): void {
       .option('--name <name>', 'what the device is called; default: the name of this machine')
       .option('--root <folder>', 'folder of the workspace')
       .option('--insecure', 'allow an address without encryption')
+      .addOption(
+        new Option(
+          '--token-store <store>',
+          'where the token of the device is kept: a file of its user alone, or the keychain',
+        )
+          .choices(TOKEN_STORES)
+          .default('file'),
+      )
       .addHelpText('after', EXAMPLES),
     async ({ out, args: [url = ''], options }) => joinWorkspace(out, url, options),
   );
@@ -77,6 +87,7 @@ async function joinWorkspace(out: Output, address: string, options: JoinOptions)
   const paths = pathsOf(options.root);
   const url = centreUrl(address, { insecure: options.insecure ?? false });
   await requireFree(paths);
+  await requireStore(options.tokenStore);
   const code = (options.code ?? (await readCode())).trim();
   await ensureFolders(paths);
   const lock = takeOwnership(paths.own);
@@ -92,6 +103,7 @@ async function joinWorkspace(out: Output, address: string, options: JoinOptions)
       me: null,
       joined_at: device.joined_at,
       token_expires_at: expires_at,
+      token_store: options.tokenStore,
     };
     await storeMembership(paths, membership, token);
     const start = options.root === undefined ? 'svc start' : `svc start --root ${paths.root}`;
@@ -157,7 +169,12 @@ async function leaveWorkspace(out: Output, options: LeaveOptions): Promise<void>
         try {
           if (membership !== 'damaged' && !options.offline) await revoke(membership, paths);
           const uncleared = await clearAgentFiles(paths);
-          return { ...leaving, left: true, put_aside: await leaveFolder(paths), uncleared };
+          return {
+            ...leaving,
+            left: true,
+            put_aside: await leaveFolder(paths, membership === 'damaged' ? null : membership),
+            uncleared,
+          };
         } finally {
           lock.release();
         }
@@ -181,9 +198,10 @@ async function leaveWorkspace(out: Output, options: LeaveOptions): Promise<void>
   );
 }
 
-async function revoke({ url, device }: Membership, paths: WorkspacePaths): Promise<void> {
+async function revoke(membership: Membership, paths: WorkspacePaths): Promise<void> {
+  const { url, device } = membership;
   try {
-    await revokeAtCentre(url, device.id, await readDeviceToken(paths));
+    await revokeAtCentre(url, device.id, await readDeviceToken(paths, membership));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw new CliError(error.code, error.message, {
