@@ -100,19 +100,25 @@ async function make(folder: string, contents: readonly Content[]): Promise<void>
 
 async function byRclone(stage: Stage, { rcloneTarget, rcloneArgs }: Storage, source: string): Promise<Times> {
   const target = rcloneTarget(`beside/${source.split('/').at(-1) ?? ''}`);
+  // Of this machine alone: settings of another storage in the environment are not for it.
+  const env = { PATH: process.env['PATH'] ?? '', HOME: stage.scratch };
   const copy = (from: string, to: string) =>
-    run(stage.rclone, [
-      'copy',
-      from,
-      to,
-      '--config',
-      join(stage.scratch, 'none.conf'),
-      '--transfers',
-      `${AT_ONCE}`,
-      '--checkers',
-      `${AT_ONCE}`,
-      ...rcloneArgs,
-    ]);
+    run(
+      stage.rclone,
+      [
+        'copy',
+        from,
+        to,
+        '--config',
+        join(stage.scratch, 'none.conf'),
+        '--transfers',
+        `${AT_ONCE}`,
+        '--checkers',
+        `${AT_ONCE}`,
+        ...rcloneArgs,
+      ],
+      { env },
+    );
   const store = await timed(() => copy(source, target));
   const pull = await timed(() => copy(target, `${source}-back`));
   return { store, pull };
