@@ -6,6 +6,7 @@ import {
   abortable,
   type CallOptions,
   changed,
+  folderOf,
   type ListOptions,
   mayPut,
   partsOf,
@@ -31,13 +32,15 @@ type Condition = Readonly<Record<string, string>>;
 
 /** Of a key, with the root in it. */
 const KEY_BYTES = 1_024;
+/** Folders that are kept in mind. */
+const KNOWN_FOLDERS = 10_000;
 /** The largest object that one request copies. */
 const COPIED_AT_ONCE = 5 * 1_024 ** 3;
 
 /**
  * A bucket of an object storage that speaks S3, or what has one prefix in it. Writes name what they replace to the server; many
  * servers compare it for contents of one part alone, and none for all of removing, copying and completing. So all calls look
- * first, and wait for each other there: conditions are `checked`.
+ * first, and those of one path wait for each other there: conditions are `checked`.
  */
 export class ObjstoreRemote implements Remote {
   readonly capabilities: RemoteCapabilities = {
@@ -59,6 +62,8 @@ export class ObjstoreRemote implements Remote {
   private readonly keys: S3Keys;
   private readonly bucket: string;
   private readonly turns = new Turns();
+  /** Folders into which something was written from here. */
+  private readonly folders = new Set<string>();
 
   readonly uploads: S3Uploads;
 
@@ -72,7 +77,7 @@ export class ObjstoreRemote implements Remote {
       confirmBucket: async (options) => {
         await this.keys.holdsAnything(config.root, callOf('', options));
       },
-      complete: (path, upload, { expected }) => this.turns.take(() => this.complete(path, upload, expected)),
+      complete: (path, upload, { expected }) => this.inTurn(() => this.complete(path, upload, expected), path),
     });
   }
 
@@ -107,22 +112,24 @@ export class ObjstoreRemote implements Remote {
     const checked = this.checked(path);
     const call = callOf(checked, options);
     const { expected, signal } = options;
-    await this.on(checked, options, async (place) => mayPut(occupiedAt(place), expected));
     // Faults of the stream are passed on as they are.
     const parts = partsOf(abortable(bytes, signal), PART_BYTES);
     let upload: Multipart | null = null;
     try {
       for await (const part of parts) {
         if (!upload && part.byteLength < PART_BYTES)
-          return await this.turns.take(() => this.putWhole(checked, part, expected));
+          return await this.inTurn(() => this.putWhole(checked, part, expected), checked);
+        // Before the rest is on its way.
+        if (!upload) await this.on(checked, options, async (place) => mayPut(occupiedAt(place), expected));
         upload ??= await unlessAborted(options, () => Multipart.begin(this.http, this.keys.keyOf(checked), call));
         await upload.add(part, call);
       }
       signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
       const whole = upload;
-      return await this.turns.take(() =>
-        whole ? this.complete(checked, whole, expected) : this.putWhole(checked, new Uint8Array(), expected),
+      return await this.inTurn(
+        () => (whole ? this.complete(checked, whole, expected) : this.putWhole(checked, new Uint8Array(), expected)),
+        checked,
       );
     } catch (error) {
       if (upload) await upload.abandon(checked);
@@ -144,25 +151,29 @@ export class ObjstoreRemote implements Remote {
   async move(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
     const target = this.checked(to);
     return await this.on(from, options, ({ path }) =>
-      this.turns.take(async () => {
-        const source = await this.held(path, options.expected);
-        const made = await this.copied(source, target);
-        await this.removed(source);
-        return made;
-      }),
+      this.inTurn(
+        async () => {
+          const source = await this.held(path, options.expected);
+          const made = await this.copied(source, target);
+          await this.removed(source);
+          return made;
+        },
+        target,
+        path,
+      ),
     );
   }
 
   async copy(from: string, to: string, options: TransferOptions): Promise<RemoteFile> {
     const target = this.checked(to);
     return await this.on(from, options, ({ path }) =>
-      this.turns.take(async () => this.copied(await this.held(path, options.expected), target)),
+      this.inTurn(async () => this.copied(await this.held(path, options.expected), target), target, path),
     );
   }
 
   async remove(path: string, options: TransferOptions): Promise<void> {
     await this.on(path, options, ({ path: at }) =>
-      this.turns.take(async () => this.removed(await this.held(at, options.expected))),
+      this.turns.take(async () => this.removed(await this.held(at, options.expected)), at),
     );
   }
 
@@ -185,6 +196,19 @@ export class ObjstoreRemote implements Remote {
   private async on<T>(path: string, options: CallOptions, work: (place: S3Place) => Promise<T>): Promise<T> {
     const checked = this.checked(path);
     return await unlessAborted(options, async () => work(await this.keys.locate(checked, callOf(checked, options))));
+  }
+
+  /**
+   * Writes to a path while nobody else changes the others. Where its folder is not known to be there, it may come to be by this: nobody
+   * else changes anything then, so that no twin of it is made.
+   */
+  private async inTurn<T>(work: () => Promise<T>, target: string, ...others: readonly string[]): Promise<T> {
+    const folder = folderOf(target);
+    const done = await this.turns.take(work, ...(this.folders.has(folder) ? [target, ...others] : []));
+    this.folders.add(folder);
+    const [first] = this.folders;
+    if (this.folders.size > KNOWN_FOLDERS && first !== undefined) this.folders.delete(first);
+    return done;
   }
 
   private checked(path: string): string {

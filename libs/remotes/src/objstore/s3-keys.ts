@@ -10,6 +10,7 @@ import {
   type RemoteEntry,
   RemoteFailure,
   type RemoteFile,
+  SharedLooks,
 } from '../port/index.js';
 import type { S3Http } from './s3-http.js';
 
@@ -44,6 +45,8 @@ interface Listed {
  * folder alone.
  */
 export class S3Keys {
+  private readonly listings = new SharedLooks<Listed>();
+
   constructor(
     private readonly http: S3Http,
     private readonly root: string,
@@ -95,14 +98,14 @@ export class S3Keys {
   private async search(path: string, call: HttpCall): Promise<S3Place> {
     const key = this.keyOf(path);
     const above = folderOf(path);
-    const listed = await this.list(this.keyOf(above), call);
+    const listed = await this.listing(this.keyOf(above), call);
     if (above === '' || !isNothing(listed)) return this.among(listed, { path, key }, call);
     const folder = await this.search(above, call);
     const at = joinPath(folder.key, nameOf(path));
     if (folder.occupant !== null) return { ...folder, path, key: at, found: null };
     if (folder.found === null) return { path, key: at, found: null, occupant: null };
     if (folder.found !== 'folder') return { path, key: at, found: null, occupant: above };
-    return this.among(await this.list(folder.key, call), { path, key: at }, call);
+    return this.among(await this.listing(folder.key, call), { path, key: at }, call);
   }
 
   private async among(
@@ -120,6 +123,11 @@ export class S3Keys {
     const spelt = joinPath(folderOf(key), beside.same);
     const found = folders.has(beside.same) ? 'folder' : await this.look(spelt, call);
     return { path, key: spelt, found, occupant: null };
+  }
+
+  /** All of a folder, for every call that looks for a name in it at this moment. */
+  private listing(folderKey: string, { path }: HttpCall): Promise<Listed> {
+    return this.listings.take(folderKey, () => this.list(folderKey, { path }));
   }
 
   /** @param atMost how many keys to ask for. Without it the listing is whole, or an error */

@@ -18,4 +18,5 @@ export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions,
 export { partsOf } from './parts.js';
 export { entryNamed, folderOf, folderPath, foldersAbove, joinPath, nameOf, remotePath } from './paths.js';
 export type { Remote, RemoteCapabilities, RemoteContent } from './remote.js';
+export { SharedLooks } from './shared-looks.js';
 export { markTwins, nameBeside } from './twins.js';
