@@ -1,6 +1,14 @@
 import { pathKey, segmentProblem } from '@workspace-graph/domain';
-import type { Stats } from 'ssh2';
-import { folderOf, joinPath, markTwins, type RemoteEntry, RemoteFailure, type RemoteFile } from '../port/index.js';
+import type { FileEntryWithStats, Stats } from 'ssh2';
+import {
+  folderOf,
+  joinPath,
+  markTwins,
+  type RemoteEntry,
+  RemoteFailure,
+  type RemoteFile,
+  SharedLooks,
+} from '../port/index.js';
 import type { SftpFiles } from './sftp-files.js';
 
 /** Names under which the product writes for a moment. */
@@ -22,6 +30,8 @@ export interface Place {
  * there between the look and the use is, for the protocol has no names relative to an open folder.
  */
 export class SftpTree {
+  private readonly listings = new SharedLooks<FileEntryWithStats[]>();
+
   constructor(
     private readonly files: SftpFiles,
     private readonly root: string,
@@ -80,7 +90,7 @@ export class SftpTree {
 
   /** A name that is stored in another normal form is found; one that differs by case is in the way. */
   private async underOtherForm(folder: Place, path: string, name: string): Promise<Place> {
-    const listed = await this.files.names(folder.absolute);
+    const listed = await this.listings.take(folder.absolute, () => this.files.names(folder.absolute));
     const same = listed.find(({ filename }) => filename.normalize('NFC') === name);
     const absolute = `${folder.absolute}/${same?.filename ?? name}`;
     if (same) return { path, absolute, found: await this.files.lstat(absolute), occupant: null };

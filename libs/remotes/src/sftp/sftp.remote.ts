@@ -35,7 +35,7 @@ import { SftpUploads } from './sftp-uploads.js';
 /**
  * A folder of an SSH server with the extensions of OpenSSH. A new file is given its name by a hard link, which replaces
  * nothing; an old one is looked at and then replaced at once. What another program saves between the look and the
- * replacement is lost, so conditions are `checked`; calls of one remote wait for each other there.
+ * replacement is lost, so conditions are `checked`; calls of one path wait for each other there.
  */
 export class SftpRemote implements Remote {
   readonly capabilities: RemoteCapabilities = {
@@ -70,7 +70,8 @@ export class SftpRemote implements Remote {
     this.uploads = new SftpUploads(this.files, `${root}/${OURS}uploads`, {
       begun: async (path, options) => (await this.placeFor(path, options)).path,
       make: this.openDraft.bind(this),
-      give: (file, path, options) => this.run(path, {}, () => this.turns.take(() => this.give(path, file, options))),
+      give: (file, path, options) =>
+        this.run(path, {}, () => this.turns.take(() => this.give(path, file, options), path)),
       writeFailure: this.writeFailure.bind(this),
     });
   }
@@ -119,7 +120,9 @@ export class SftpRemote implements Remote {
       await unlessAborted(options, () => this.fill(place.path, draft, abortable(bytes, options.signal)));
       options.signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
-      return await this.run(place.path, {}, () => this.turns.take(() => this.give(place.path, draft, options)));
+      return await this.run(place.path, {}, () =>
+        this.turns.take(() => this.give(place.path, draft, options), place.path),
+      );
     } catch (error) {
       await cleared(() => this.files.unlink(draft));
       throw error;
@@ -155,7 +158,7 @@ export class SftpRemote implements Remote {
       this.turns.take(async () => {
         const { absolute } = await this.held(at, options.expected);
         await this.files.unlink(absolute);
-      }),
+      }, at),
     );
   }
 

@@ -9,6 +9,7 @@ import {
   type RemoteEntry,
   RemoteFailure,
   type RemoteFile,
+  SharedLooks,
 } from '../port/index.js';
 import type { DavEntry, DavHttp, DavPath } from './dav-http.js';
 
@@ -29,6 +30,8 @@ export interface DavPlace {
 
 /** Finds what lies under paths. */
 export class DavTree {
+  private readonly listings = new SharedLooks<DavEntry[] | null>();
+
   constructor(private readonly http: DavHttp) {}
 
   /** @throws RemoteFailure `unavailable` when nothing lies there, and the root is not there either */
@@ -93,7 +96,8 @@ export class DavTree {
     { path, name, at }: { readonly path: string; readonly name: string; readonly at: DavPath },
     call: HttpCall,
   ): Promise<DavPlace> {
-    const names = ((await this.http.children(folder.at, call)) ?? []).flatMap((entry) => entry.name ?? []);
+    const listed = await this.listings.take(folder.path, () => this.http.children(folder.at, { path: folder.path }));
+    const names = (listed ?? []).flatMap((entry) => entry.name ?? []);
     const beside = nameBeside(names, name);
     if (!beside) return { path, at, found: null, occupant: null };
     if ('twin' in beside) return { path, at, found: null, occupant: joinPath(folder.path, beside.twin) };

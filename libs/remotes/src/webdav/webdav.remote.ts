@@ -101,7 +101,7 @@ export class WebdavRemote implements Remote {
       );
       options.signal?.throwIfAborted();
       // From here on it is carried out or refused: whoever broke it off now would not know which.
-      return await this.turns.take(() => this.give(target, draft, options.expected));
+      return await this.turns.take(() => this.give(target, draft, options.expected), target);
     } catch (error) {
       this.drafts = null;
       await cleared(() => this.http.done('DELETE', draft, { path: target, accept: [404] }));
@@ -133,7 +133,7 @@ export class WebdavRemote implements Remote {
         const tag = place.found && strongTagOf(place.found);
         const sends = (headers: Record<string, string>) => this.http.done('DELETE', place.at, { path: at, headers });
         await this.withTag(place, tag === null ? {} : { 'if-match': tag }, sends);
-      }),
+      }, at),
     );
   }
 
