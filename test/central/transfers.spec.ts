@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFile
 import { join } from 'node:path';
 import {
   deleteFile,
+  LIMITS,
   listAudit,
   listFiles,
   listTrash,
@@ -226,6 +227,11 @@ describe('the way of uploads', () => {
     ];
     for (const wrong of wrongs)
       expect(await uploads(me, file_id, { builds_on, ...wrong }, 'second')).toEqual([400, 'VALIDATION_FAILED']);
+    const size_bytes = `${LIMITS.uploadBytes + 1}`;
+    expect(await uploads(me, file_id, { builds_on, size_bytes }, 'second')).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    for (const from of ['-1', 'x'])
+      expect(await uploads(me, file_id, { builds_on, from }, 'second')).toEqual([400, 'VALIDATION_FAILED']);
+    expect(await uploads(me, file_id, { builds_on, from: '3' }, 'ond')).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(await uploads(me, randomUUID(), { builds_on }, 'second')).toEqual([404, 'FILE_NOT_FOUND']);
     expect(await uploads(me, 'plan', { builds_on }, 'second')).toEqual([400, 'VALIDATION_FAILED']);
     expect([file(all.storage, remote_path), drafts()]).toEqual(['first', []]);
@@ -282,6 +288,7 @@ it.each([
     await untilConnected(one);
     const told = await storedAtLast(path);
     expect(sha(readFileSync(join(all.storage, told.remote_path)))).toBe(sha(content));
+    expect(drafts()).toEqual(before);
     const pulled = await (await agentOf(other)).pull({ file_id: told.file_id });
     expect([pulled, sha(readFileSync(join(there, 'outputs/film.bin')))]).toEqual([
       expect.objectContaining({ hash: sha(content) }),
@@ -313,7 +320,9 @@ async function storedAtLast(local_path: string): Promise<OutputOf<typeof storeFi
 /** What an upload that is under way, or was broken off, has written so far. */
 function drafts(): string[] {
   return readdirSync(all.storage, { recursive: true, withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() && isTemporaryName(entry.name) ? [join(entry.parentPath, entry.name)] : [],
+    entry.isFile() && (isTemporaryName(entry.name) || entry.parentPath.endsWith('.svc-uploads'))
+      ? [join(entry.parentPath, entry.name)]
+      : [],
   );
 }
 

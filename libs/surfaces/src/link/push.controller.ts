@@ -13,6 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
+import { bodyTooLarge } from '../edge/error-answer.js';
 import { EDGE_PARTS, type EdgeParts, EdgeRoute } from '../edge/index.js';
 import { upload } from '../files/byte-transfer.js';
 import { envelopeOf, leaveUnread } from '../files/file.controller.js';
@@ -66,6 +67,8 @@ export class PushController {
     const { file_id } = request.params as { readonly file_id: string };
     const { builds_on = '', ...told } = request.query as Readonly<Record<string, string>>;
     const push = readInput(beginPush.input, { ...readInput(Told, { ...told, builds_on: builds_on || null }), file_id });
+    // Of all of it: what goes on where it broke off comes in several bodies.
+    if (push.size_bytes > LIMITS.uploadBytes) throw bodyTooLarge(LIMITS.uploadBytes);
     const reply = await this.parts.bus.call(beginPush, push, envelopeOf(request));
     return reply instanceof RawJson ? (reply.parse() as OutputOf<typeof beginPush>) : reply;
   }
