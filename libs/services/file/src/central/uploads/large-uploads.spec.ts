@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import {
   applyFileChanges,
   beginPush,
@@ -64,10 +65,9 @@ async function send(
   if (!transfer) throw new Error('The content is there');
   const headers = { authorization: `Bearer ${transfer.ticket}` };
   if (until === undefined) {
-    const body = new Uint8Array(bytes.subarray(from));
-    const response = await fetch(transfer.url, { method: 'PUT', headers, body });
-    const { code } = (await response.json()) as { readonly code?: string };
-    return code === undefined ? { status: response.status } : { status: response.status, code };
+    const { status, body } = await put(transfer.url, headers, bytes.subarray(from));
+    const { code } = JSON.parse(body) as { readonly code?: string };
+    return code === undefined ? { status } : { status, code };
   }
   const sent = request(transfer.url, { method: 'PUT', headers });
   const broken = new Promise((resolve) => sent.once('error', resolve));
@@ -76,6 +76,33 @@ async function send(
   sent.destroy(new Error('gone'));
   await broken;
   return null;
+}
+
+/** As gateways send: a refusal that comes while the rest is on its way is heard, and nothing more is sent. */
+async function put(url: string, headers: { readonly authorization: string }, bytes: Uint8Array) {
+  const sent = request(url, { method: 'PUT', headers });
+  const answered = new Promise<IncomingMessage>((resolve, reject) =>
+    sent.once('response', resolve).on('error', reject),
+  );
+  let isAnswered = false;
+  const heard = answered.then(
+    () => {
+      isAnswered = true;
+    },
+    () => {
+      isAnswered = true;
+    },
+  );
+  for (let at = 0; at < bytes.length && !isAnswered; at += PART)
+    if (!sent.write(bytes.subarray(at, at + PART)))
+      await Promise.race([heard, new Promise((resolve) => sent.once('drain', resolve))]);
+  if (!isAnswered) sent.end();
+  try {
+    const answer = await answered;
+    return { status: answer.statusCode ?? 0, body: await text(answer) };
+  } finally {
+    sent.destroy();
+  }
 }
 
 /** Waits until so much of the content is there. */
