@@ -320,9 +320,7 @@ async function storedAtLast(local_path: string): Promise<OutputOf<typeof storeFi
 /** What an upload that is under way, or was broken off, has written so far. */
 function drafts(): string[] {
   return readdirSync(all.storage, { recursive: true, withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() && (isTemporaryName(entry.name) || entry.parentPath.endsWith('.svc-uploads'))
-      ? [join(entry.parentPath, entry.name)]
-      : [],
+    entry.isFile() && isTemporaryName(entry.name) ? [join(entry.parentPath, entry.name)] : [],
   );
 }
 

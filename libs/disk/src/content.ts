@@ -111,6 +111,11 @@ export async function* chunksOf(handle: FileHandle): AsyncGenerator<Uint8Array> 
   }
 }
 
+/** A content that is in memory, as a stream. */
+export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
 /** The last part of a content is held back until all of it is known to be the one that was told. @throws what `otherwise` makes */
 export async function* verifiedBytes(
   bytes: AsyncIterable<Uint8Array>,

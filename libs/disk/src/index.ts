@@ -4,6 +4,7 @@ export {
   chunksOf,
   deviceOf,
   mimeTypeOf,
+  only,
   openForReading,
   type ReadContent,
   readContent,

@@ -8,6 +8,7 @@ import {
   type SentContent,
   ServiceError,
 } from '@workspace-graph/contracts';
+import { only } from '@workspace-graph/disk';
 import pMap from 'p-map';
 import type { MirrorRow } from '../store/device-store.js';
 import { eachAlone, type Outcomes, orRefused, outcomeOf, portions, REQUESTS } from './batch-outcomes.js';
@@ -147,8 +148,4 @@ async function* groups(contents: AsyncIterable<Content>): AsyncGenerator<Content
     heldBytes = 0;
   }
   if (held.length > 0) yield held;
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

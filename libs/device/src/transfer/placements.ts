@@ -3,6 +3,7 @@ import { type FileRecord, type FileRefusal, refusalOf } from '@workspace-graph/c
 import {
   locate,
   type MirrorPath,
+  only,
   removeEmptyFolders,
   removeFile,
   type SeenContent,
@@ -117,8 +118,4 @@ export class Placements {
       }, noted)
       .catch((err: unknown) => this.parts.logger.warn({ err }, 'a pulled file could not be taken back'));
   }
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -1,16 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
-import { HeldFolder, isAbsent, locate, MAKE_FLAGS, statOrNull, WRITE_FLAGS } from '@workspace-graph/disk';
+import {
+  HeldFolder,
+  isAbsent,
+  isTemporaryName,
+  locate,
+  MAKE_FLAGS,
+  statOrNull,
+  temporaryName,
+  WRITE_FLAGS,
+} from '@workspace-graph/disk';
 import {
   ABANDONED_UPLOAD_MS,
   abortable,
   type CallOptions,
+  growingFile,
   keptUpload,
   partsOf,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
-  uploadNamed,
   type WriteOptions,
 } from '../port/index.js';
 import { onRemote } from './fs-failure.js';
@@ -18,7 +26,6 @@ import { removeIfThere } from './notes.js';
 
 /** Where contents grow that are not whole yet; listings leave it out. */
 const FOLDER = '.svc-uploads';
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A content that is whole, and what it is to become. */
 export interface Grown {
@@ -47,7 +54,7 @@ export class FsUploads implements ResumableUploads {
     return onRemote(path, async () => {
       signal?.throwIfAborted();
       const at = this.places.checked(path);
-      const id = randomUUID();
+      const id = temporaryName();
       await using folder = await this.folder({ create: true });
       await using _file = await open(folder.at(id), MAKE_FLAGS, 0o666);
       await folder.sync();
@@ -86,8 +93,7 @@ export class FsUploads implements ResumableUploads {
   }
 
   async abandon(upload: string): Promise<void> {
-    const { id, path } = uploadNamed(upload);
-    if (!ID.test(id)) return;
+    const { id, path } = growingFile(upload);
     await onRemote(path, async () => {
       await using folder = await this.folderIfThere();
       if (folder) await removeIfThere(folder.at(id));
@@ -98,7 +104,7 @@ export class FsUploads implements ResumableUploads {
   async recover(nowMs: number): Promise<void> {
     await using folder = await this.folderIfThere();
     for (const id of folder ? await readdir(folder.at('')) : []) {
-      const found = ID.test(id) ? await statOrNull(folder?.at(id) ?? '') : null;
+      const found = isTemporaryName(id) ? await statOrNull(folder?.at(id) ?? '') : null;
       if (folder && found && Number(found.mtimeMs) <= nowMs - ABANDONED_UPLOAD_MS) await unlink(folder.at(id));
     }
   }
@@ -109,10 +115,10 @@ export class FsUploads implements ResumableUploads {
     { signal }: CallOptions,
     work: (file: FileHandle, grown: Grown) => Promise<T>,
   ): Promise<T> {
-    const { id, path } = uploadNamed(upload);
+    const { id, path } = growingFile(upload);
     return await onRemote(path, async () => {
       signal?.throwIfAborted();
-      await using folder = ID.test(id) ? await this.folderIfThere() : null;
+      await using folder = await this.folderIfThere();
       const found = folder && (await statOrNull(folder.at(id)));
       if (!folder || !found?.isFile()) throw new RemoteFailure('not_found', { path });
       await using file = await open(folder.at(id), WRITE_FLAGS);

@@ -12,7 +12,7 @@ export { ContentHashes } from './content-hashes.js';
 export type { RemoteDocument, RemoteEntry, RemoteFile, RemotePlace } from './entries.js';
 export { RemoteFailure, type RemoteFailureFacts, type RemoteFailureReason, serviceErrorOf } from './failure.js';
 export { ABANDONED_DRAFT_MS, ABANDONED_UPLOAD_MS, cleared, NotedStream } from './faults.js';
-export { type KeptUpload, keptUpload, uploadNamed } from './kept-upload.js';
+export { growingFile, type KeptUpload, keptUpload, uploadNamed } from './kept-upload.js';
 export { listTree } from './list-tree.js';
 export type { CallOptions, Expecting, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 export { partsOf } from './parts.js';

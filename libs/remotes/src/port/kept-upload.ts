@@ -1,3 +1,4 @@
+import { isTemporaryName } from '@workspace-graph/disk';
 import { RemoteFailure } from './failure.js';
 
 /** What is kept of an upload: its name in the words of the backend, and the path that it is for. */
@@ -19,4 +20,11 @@ export function uploadNamed(text: string): KeptUpload {
     throw new RemoteFailure('not_found', { path: '' }, { cause: error });
   }
   throw new RemoteFailure('not_found', { path: '' });
+}
+
+/** The same of an upload that grows in a file under a temporary name. @throws RemoteFailure `not_found` also for any other name */
+export function growingFile(text: string): KeptUpload {
+  const upload = uploadNamed(text);
+  if (isTemporaryName(upload.id)) return upload;
+  throw new RemoteFailure('not_found', { path: upload.path });
 }

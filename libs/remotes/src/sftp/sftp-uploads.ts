@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { temporaryName } from '@workspace-graph/disk';
 import {
   abortable,
   type CallOptions,
+  growingFile,
   keptUpload,
   NotedStream,
   partsOf,
@@ -9,13 +10,10 @@ import {
   type RemoteFile,
   type ResumableUploads,
   unlessAborted,
-  uploadNamed,
   type WriteOptions,
 } from '../port/index.js';
 import { failureOf, STATUS, statusOf } from './sftp-failure.js';
 import type { SftpFiles, SftpHandle } from './sftp-files.js';
-
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What the remote does with paths and with contents. */
 export interface UploadPlaces {
@@ -42,7 +40,7 @@ export class SftpUploads implements ResumableUploads {
 
   async begin(path: string, options: CallOptions = {}): Promise<string> {
     const at = await this.places.begun(path, options);
-    const id = randomUUID();
+    const id = temporaryName();
     try {
       await this.files.close(await this.places.make(`${this.folder}/${id}`));
     } catch (error) {
@@ -111,8 +109,7 @@ export class SftpUploads implements ResumableUploads {
 
   /** @throws RemoteFailure `not_found` for a name that is none of ours */
   private grown(upload: string): { readonly file: string; readonly path: string } {
-    const { id, path } = uploadNamed(upload);
-    if (!ID.test(id)) throw new RemoteFailure('not_found', { path });
+    const { id, path } = growingFile(upload);
     return { file: `${this.folder}/${id}`, path };
   }
 }

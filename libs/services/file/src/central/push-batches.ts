@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { type FileRefusal, type Push, type PushedFile, type PushOutcome, refusalOf } from '@workspace-graph/contracts';
 import { type CommandContext, Database, runCommand } from '@workspace-graph/database';
+import { only } from '@workspace-graph/disk';
 import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import pMap from 'p-map';
 import { onObject } from '../remotes/refusals.js';
@@ -234,8 +235,4 @@ function isWhole({ push, bytes }: WholePush): boolean {
 /** Each change is applied once by the id of its call. */
 function callOfItsOwn(context: CommandContext): CommandContext {
   return { ...context, envelope: { ...context.envelope, callId: randomUUID() } };
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

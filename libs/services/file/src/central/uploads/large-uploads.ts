@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type FileRecord, LIMITS, type Push, ServiceError } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
+import { only } from '@workspace-graph/disk';
 import { partsOf, type Remote, RemoteFailure, type RemoteFile, type ResumableUploads } from '@workspace-graph/remotes';
 import { otherContent } from '../live-contents.js';
 import type { RemoteObject } from '../object-locks.js';
@@ -146,8 +147,4 @@ export function wentOn(): ServiceError {
 
 function isGone(error: unknown): boolean {
   return error instanceof RemoteFailure && error.reason === 'not_found';
-}
-
-async function* only(part: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield part;
 }
