@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  createFile,
   createNode,
+  deleteFile,
   fileStatus,
   listFiles,
   listMirrors,
+  moveFile,
   readMembership,
   searchFiles,
   whoami,
+  writeFile,
 } from '@workspace-graph/contracts';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
@@ -58,6 +63,7 @@ async function project(name: string): Promise<{ readonly id: string; readonly pa
   return { id, path: await mirrored(station.client, id) };
 }
 
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const stateOf = async (client: RestClient) => (await client.call(readMembership, {})).membership?.state;
 const pathsOf = async (id: string) =>
   (await wanda.call(listFiles, { node_id: id })).items.map(({ path }) => path).sort();
@@ -95,11 +101,57 @@ it('works in its folders while nobody can be reached, and tells the centre all o
   await until('it is found', async () => (await found()).length > 0);
   expect(await found()).toMatchObject([{ node_id: id, node_name: 'Offline', path: 'wip/kept.md' }]);
   expect((await station.client.call(searchFiles, { query: 'while away' })).complete).toBe(false);
-  expect(await station.client.refusal(listFiles, { node_id: id })).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  const seen = await station.client.call(listFiles, { node_id: id });
+  expect([seen.stale, seen.items.map((item) => item.path).sort()]).toEqual([true, ['wip/gone.md', 'wip/kept.md']]);
   const told = await folder.svc(['status']);
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('cannot be reached')]);
 
   network.set('open');
   await untilTracked(id, ['wip/kept.md', ...paths]);
   expect(readFileSync(join(path, 'wip/kept.md'), 'utf8')).toBe('while away');
+}, 300_000);
+
+it('carries out calls about files in its folders meanwhile, and tells the centre of them when it is back', async () => {
+  const { id, path } = await project('By call');
+  for (const name of ['kept', 'moved', 'gone']) writeFileSync(join(path, `wip/${name}.md`), name);
+  await untilTracked(id, ['wip/gone.md', 'wip/kept.md', 'wip/moved.md']);
+  const before = (await station.client.call(listFiles, { node_id: id })).items;
+  const idOf = (name: string): string => before.find(({ filename }) => filename === name)?.id ?? '';
+
+  network.set('refused');
+  await until('it is told', async () => (await stateOf(station.client)) === 'unreachable');
+  const { client } = station;
+  const made = await client.call(createFile, { node_id: id, filename: 'made.md', content: 'made' });
+  const kept = { node_id: id, path: 'wip/kept.md', content: 'written', expected_sha256: sha256('kept') };
+  expect(await client.call(writeFile, kept)).toMatchObject({ id: idOf('kept.md'), sha256: sha256('written') });
+  const move = { file_id: idOf('moved.md'), new_section: 'outputs', new_filename: 'done.md', confirmed: true } as const;
+  expect(await client.call(moveFile, move)).toMatchObject({ applied: true, file: { path: 'outputs/done.md' } });
+  expect(await client.call(deleteFile, { file_id: idOf('gone.md'), confirmed: true })).toMatchObject({ applied: true });
+  const listed = async () => (await client.call(listFiles, { node_id: id })).items.map((item) => item.path).sort();
+  const expected = ['outputs/done.md', 'wip/kept.md', 'wip/made.md'];
+  expect(await listed()).toEqual(expected);
+  const told = await folder.svc(['files', 'list', id]);
+  expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('wip/made.md')]);
+  expect(told.stderr).toContain('cannot be reached');
+
+  // Killed before anything was told: the folder and the registry know it.
+  await station.running.kill();
+  station = await startWorkstation(folder);
+  expect((await station.client.call(listFiles, { node_id: id })).items.map((item) => item.path).sort()).toEqual(expected);
+
+  network.set('open');
+  await untilTracked(id, expected);
+  const there = (await wanda.call(listFiles, { node_id: id })).items;
+  const moved = there.find((item) => item.path === 'outputs/done.md');
+  expect([moved?.id, moved?.sha256]).toEqual([idOf('moved.md'), sha256('moved')]);
+  await until('what was written is told', async () => {
+    const { items } = await wanda.call(listFiles, { node_id: id });
+    return items.find(({ filename }) => filename === 'kept.md')?.sha256 === sha256('written');
+  });
+  // The id under which it was made is understood here from then on.
+  await until('it is known by its first id', async () => {
+    const again = { file_id: made.id, new_filename: 'named.md', confirmed: true };
+    return (await station.client.call(moveFile, again).catch(() => null))?.file?.path === 'wip/named.md';
+  });
+  await untilTracked(id, ['outputs/done.md', 'wip/kept.md', 'wip/named.md']);
 }, 300_000);

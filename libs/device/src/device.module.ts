@@ -24,6 +24,7 @@ import { ReadingHandlers } from './reading/reading.handlers.js';
 import { READING_PROVIDERS } from './reading/reading.providers.js';
 import { DevicePrincipal } from './records/device-principal.js';
 import { FileService } from './records/file-service.js';
+import { Recollection } from './records/recollection.js';
 import { TrackedFiles } from './records/tracked-files.js';
 import { SearchHandlers } from './search/search.handlers.js';
 import { SEARCH_PROVIDERS } from './search/search.providers.js';
@@ -107,7 +108,7 @@ export class DeviceModule implements OnApplicationShutdown {
 function openParts({ settings, bus, logger, centre }: DeviceOptions): DeviceParts {
   const store = DeviceStore.open(join(settings.own, 'sync.db'));
   const principal = new DevicePrincipal(bus, settings.identity);
-  const service = new FileService(bus, principal, settings.sharesRecords ? store.places : null);
+  const service = new FileService(bus, principal, settings.sharesRecords ? new Recollection(store) : null);
   return {
     settings,
     bus,

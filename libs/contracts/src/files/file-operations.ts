@@ -29,7 +29,12 @@ export const listFiles = query({
       .describe('Maximum number of items in one page.'),
     cursor: z.string().max(LIMITS.cursorLength).optional().describe('next_cursor of the previous page.'),
   }),
-  output: page(TrackedFile),
+  output: page(TrackedFile).extend({
+    stale: z
+      .literal(true)
+      .optional()
+      .describe('On a workstation that cannot reach the central workspace: the files as it last saw or changed them.'),
+  }),
   errors: ['NODE_NOT_FOUND'],
   rest: { method: 'GET', path: '/files', tag },
   mcp: { tool: 'svc_list_files', title: 'List files' },

@@ -2,7 +2,6 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   adoptFiles,
   type Envelope,
-  findFiles,
   type OutputOf,
   type ParsedInputOf,
   type Section,
@@ -102,7 +101,7 @@ export class AdoptHandlers {
   /** The files that are tracked now; none of them is left out by scans any more. */
   private async answers(ids: string[], envelope: Envelope): Promise<TrackedFile[]> {
     if (ids.length === 0) return [];
-    const { files } = await this.parts.service.call(findFiles, { ids }, envelope);
+    const files = await this.parts.service.files({ ids }, envelope);
     const answers: TrackedFile[] = [];
     for (const placed of files) {
       this.parts.store.removeUntracked(placed.file.node_id, [pathKey(placed.file.path)]);

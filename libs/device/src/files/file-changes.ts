@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type Envelope,
   type FileRecord,
-  findFiles,
   LIMITS,
   ServiceError,
   type TrackedFile,
@@ -209,7 +208,7 @@ export class FileChanges {
 
   private async recordAt(nodeId: string, path: string, { envelope, pulled }: WriteOptions): Promise<FileRecord | null> {
     if (pulled) return pulled;
-    const { files } = await this.parts.service.call(findFiles, { paths: [{ node_id: nodeId, path }] }, envelope);
+    const files = await this.parts.service.files({ paths: [{ node_id: nodeId, path }] }, envelope);
     const record = files.find(({ file }) => file.path === path)?.file ?? null;
     if (record?.is_native_format)
       throw new ServiceError('NATIVE_FORMAT', `${path} is a document of a cloud service and has no bytes.`, { path });

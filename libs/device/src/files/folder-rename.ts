@@ -4,7 +4,7 @@ import { ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { isAbsent, locate, occupantOf, occupied } from '@workspace-graph/disk';
 import { type Prefixes, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { FileMover, type MoveBy, type MoveOutcome, type PlannedMove } from './file-mover.js';
 
 /** One file of a folder that is renamed. */
@@ -30,9 +30,15 @@ export class FolderRename {
 
   /** Files under a folder. */
   count(nodeId: string, prefix: string): number {
-    let count = 0;
-    for (const _file of this.parts.store.filesOf(nodeId, prefix)) count += 1;
-    return count;
+    return this.under(nodeId, prefix).length;
+  }
+
+  /** Without those that left it and are not told to the centre yet. */
+  private under(nodeId: string, prefix: string): FileState[] {
+    const waiting = this.parts.store.records.waiting(nodeId);
+    const isUnder = ({ fileId, path }: FileState): boolean =>
+      (waiting.get(fileId)?.path ?? path).startsWith(`${prefix}/`);
+    return [...this.parts.store.filesOf(nodeId, prefix)].filter(isUnder);
   }
 
   /**
@@ -40,7 +46,7 @@ export class FolderRename {
    * @throws ServiceError FILE_NOT_FOUND when neither folder holds files; DESTINATION_EXISTS when the new one is a file
    */
   async plan(row: MirrorRow, prefixes: Prefixes, limit: number): Promise<{ steps: RenameStep[]; total: number }> {
-    const files = [...this.parts.store.filesOf(row.nodeId, prefixes.from)];
+    const files = this.under(row.nodeId, prefixes.from);
     if (files.length === 0 && this.count(row.nodeId, prefixes.to) === 0)
       throw new ServiceError('FILE_NOT_FOUND', `old_prefix: there is no tracked file under ${prefixes.from}.`, {
         path: prefixes.from,

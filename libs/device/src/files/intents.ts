@@ -15,6 +15,8 @@ export interface IntentOutcome {
 @Injectable()
 export class Intents {
   private readonly listeners = new Set<() => void>();
+  /** Noted nowhere, as far as is known: what they stand for needs no note. */
+  private readonly unnoted = new Set<string>();
 
   constructor(@Inject(DEVICE_PARTS) private readonly parts: DeviceParts) {}
 
@@ -23,17 +25,28 @@ export class Intents {
     this.listeners.add(listener);
   }
 
-  /** @throws ServiceError of the file service: nothing is noted */
+  /**
+   * While the centre is out of reach, what a scan finds by itself goes without a note.
+   * @throws ServiceError of the file service: nothing is noted
+   */
   async note(intents: NewIntent[], asker: Asker): Promise<void> {
-    await this.parts.service.call(noteFileIntents, { intents }, asker);
+    const { service } = this.parts;
+    try {
+      await service.call(noteFileIntents, { intents }, asker);
+    } catch (error) {
+      if (!service.memoryFor(error, asker)?.canWait(intents)) throw error;
+      for (const { id } of intents) this.unnoted.add(id);
+    }
   }
 
   /** Never fails: a note that cannot be settled is found settled by whoever looks at all that is noted. */
   async settle(outcomes: IntentOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
-    let isOpen = outcomes.some(({ error }) => error !== null);
+    const noted = outcomes.filter(({ id }) => !this.unnoted.delete(id));
+    // The note may have arrived without its reply.
+    let isOpen = noted.length < outcomes.length || outcomes.some(({ error }) => error !== null);
     try {
-      await this.parts.service.call(settleFileIntents, { outcomes }, null);
+      if (noted.length > 0) await this.parts.service.call(settleFileIntents, { outcomes: noted }, null);
     } catch (error) {
       isOpen = true;
       this.parts.logger.warn({ err: error }, 'intents of file operations could not be settled; retrying in a minute');

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Envelope, findFiles, type PlacedFile, ServiceError, type TrackedFile } from '@workspace-graph/contracts';
+import { type Envelope, type PlacedFile, ServiceError, type TrackedFile } from '@workspace-graph/contracts';
 import { fileNotFound } from '@workspace-graph/disk';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
@@ -46,8 +46,7 @@ export class NodeFolders {
     envelope: Envelope,
     { nodeId, version }: { readonly nodeId?: string | undefined; readonly version?: number | undefined } = {},
   ): Promise<PlacedFile> {
-    const { files } = await this.parts.service.call(findFiles, { ids: [fileId] }, envelope);
-    const [found] = files;
+    const [found] = await this.parts.service.files({ ids: [fileId] }, envelope);
     if (!found || (nodeId !== undefined && found.file.node_id !== nodeId)) throw fileNotFound({ file_id: fileId });
     const { node_id } = found.file;
     if (found.place.level !== 'write')
@@ -75,8 +74,7 @@ export class NodeFolders {
 
   /** The same, by id. @throws ServiceError FILE_NOT_FOUND */
   async answerById(fileId: string, envelope: Envelope): Promise<TrackedFile> {
-    const { files } = await this.parts.service.call(findFiles, { ids: [fileId] }, envelope);
-    const [placed] = files;
+    const [placed] = await this.parts.service.files({ ids: [fileId] }, envelope);
     if (!placed) throw fileNotFound({ file_id: fileId });
     return this.answer(placed, envelope);
   }

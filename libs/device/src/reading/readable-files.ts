@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { findFiles, type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
+import { type NodePlace, ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { fileNotFound, locate, type MirrorPath } from '@workspace-graph/disk';
-import { type FilePathParts, isIgnoredName, parseFilePath, pathKey } from '@workspace-graph/domain';
+import { type FilePathParts, isIgnoredName, parseFilePath } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { Mirrors } from '../mirrors/mirrors.js';
-import { type Asker, isOutage } from '../records/file-service.js';
+import type { Asker } from '../records/file-service.js';
 
 /** A file that may be read, if it is there. */
 export interface ReadableFile {
@@ -42,12 +42,7 @@ export class ReadableFiles {
   }
 
   private async refuseNative(nodeId: string, path: string, asker: Asker): Promise<void> {
-    const asked = this.parts.service.call(findFiles, { paths: [{ node_id: nodeId, path }] }, asker);
-    const { files } = await asked.catch((error: unknown) => {
-      // What this device has tracked with bytes is no such document.
-      if (isOutage(error) && this.parts.store.fileAt(nodeId, pathKey(path))) return { files: [] };
-      throw error;
-    });
+    const files = await this.parts.service.files({ paths: [{ node_id: nodeId, path }] }, asker);
     if (!files.some(({ file }) => file.is_native_format && file.path === path)) return;
     throw new ServiceError('NATIVE_FORMAT', `${path} is a document of a cloud service and has no bytes.`, { path });
   }

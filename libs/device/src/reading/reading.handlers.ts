@@ -8,7 +8,6 @@ import {
   type OutputOf,
   type ParsedInputOf,
   type PlacedFile,
-  queryFiles,
   type ReplyOf,
   readFile,
   type TrackedFile,
@@ -48,8 +47,8 @@ export class ReadingHandlers {
     input: ParsedInputOf<typeof listFiles>,
     { envelope }: OperationContext,
   ): Promise<ReplyOf<typeof listFiles>> {
-    const { items, next_cursor } = await this.parts.service.call(queryFiles, input, envelope);
-    return { items: await this.withPaths(items, envelope), next_cursor };
+    const { items, ...page } = await this.parts.service.list(input, envelope);
+    return { items: await this.withPaths(items, envelope), ...page };
   }
 
   @Handles(readFile)

@@ -3,17 +3,20 @@ import type { Bus } from '@workspace-graph/bus';
 import {
   type Caller,
   type Envelope,
+  findFiles,
   findPlaces,
   type InputOf,
   LIMITS,
   type NodePlace,
   type Operation,
   type OutputOf,
+  type PlacedFile,
+  queryFiles,
   RawJson,
   ServiceError,
 } from '@workspace-graph/contracts';
-import type { PlaceStore } from '../store/place-store.js';
 import type { DevicePrincipal } from './device-principal.js';
+import type { Recollection } from './recollection.js';
 
 /** On whose behalf the device asks: the envelope of the call that it answers, or null for its own person. */
 export type Asker = Envelope | null;
@@ -23,8 +26,8 @@ export class FileService {
   constructor(
     private readonly bus: Pick<Bus, 'call'>,
     private readonly principal: Pick<DevicePrincipal, 'caller' | 'deviceId'>,
-    /** Where the centre may be out of reach: what its nodes were last seen to be. */
-    private readonly memory: Pick<PlaceStore, 'recall' | 'remember'> | null = null,
+    /** Where the centre may be out of reach: what was last seen of it. */
+    private readonly memory: Recollection | null = null,
   ) {}
 
   /** Calls an operation for `asker`, or as the device itself. @throws ServiceError as the operation tells */
@@ -68,15 +71,61 @@ export class FileService {
   private async somePlaces(node_ids: string[], asker: Asker, held: boolean): Promise<readonly NodePlace[]> {
     try {
       const { places } = await this.call(findPlaces, { node_ids, held }, asker);
-      if (asker === null) this.memory?.remember(node_ids, places);
+      if (asker === null) this.memory?.rememberPlaces(node_ids, places);
       return places;
     } catch (error) {
-      // What a session holds nobody here can tell, and what somebody else sees neither.
-      const isOwn = !held && (asker === null || (asker.caller?.session_id ?? null) === null);
-      const known = isOwn && isOutage(error) ? this.memory?.recall(node_ids) : null;
+      // What a session holds nobody here can tell.
+      const known = held ? null : this.memoryFor(error, asker)?.places(node_ids);
       if (!known) throw error;
       return known;
     }
+  }
+
+  /**
+   * Files by id, or by node and path, that the asker sees. While the centre is out of reach, as they were last seen.
+   * @throws ServiceError of the file service
+   */
+  async files(asked: InputOf<typeof findFiles>, asker: Asker): Promise<readonly PlacedFile[]> {
+    const ids = this.memory && asked.ids ? this.memory.toldIds(asked.ids) : asked.ids;
+    try {
+      const { files } = await this.call(findFiles, ids ? { ...asked, ids } : asked, asker);
+      if (isOwn(asker))
+        this.memory?.remember(
+          files.map(({ file }) => file),
+          ids,
+        );
+      return files;
+    } catch (error) {
+      const known = this.memoryFor(error, asker)?.files(asked);
+      if (!known) throw error;
+      return known;
+    }
+  }
+
+  /** A page of files, newest first; `stale` when the centre is out of reach, and these are what was last seen. @throws ServiceError */
+  async list(
+    input: InputOf<typeof queryFiles>,
+    asker: Asker,
+  ): Promise<OutputOf<typeof queryFiles> & { readonly stale?: true }> {
+    try {
+      const page = await this.call(queryFiles, input, asker);
+      if (isOwn(asker)) this.memory?.remember(page.items.map(({ file }) => file));
+      return page;
+    } catch (error) {
+      const known = this.memoryFor(error, asker)?.list(input);
+      if (!known) throw error;
+      return { ...known, stale: true };
+    }
+  }
+
+  /** What this device remembers, when nobody else could be asked and the asker is its person. */
+  memoryFor(error: unknown, asker: Asker): Recollection | null {
+    return isOutage(error) && isOwn(asker) ? this.memory : null;
+  }
+
+  /** Keeps what records tell, for times without a connection; null where there is nothing to be kept. */
+  get recollection(): Pick<Recollection, 'settled' | 'rememberPage'> | null {
+    return this.memory;
   }
 
   /**
@@ -103,6 +152,11 @@ export function noMirror(nodeId: string): ServiceError {
 export function callerOf({ caller }: Envelope): Caller {
   if (!caller) throw new ServiceError('UNAUTHENTICATED', 'This operation needs a credential.');
   return caller;
+}
+
+/** Not within a session: what that holds is known elsewhere. */
+function isOwn(asker: Asker): boolean {
+  return (asker?.caller?.session_id ?? null) === null;
 }
 
 /** Whether nobody could be asked. */

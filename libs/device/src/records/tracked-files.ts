@@ -123,7 +123,11 @@ export class TrackedFiles {
       return this.followAnswers(nodeId, deltas, answers);
     } catch (error) {
       this.doubt(nodeId, deltas, options);
-      throw error;
+      const isAsked = options.strict && options.asker !== null;
+      const waiting = isAsked ? this.service.memoryFor(error, options.asker)?.apply(nodeId, deltas) : null;
+      if (!waiting) throw error;
+      // The registry stays as it is: by what differs from it, the next scan finds what to tell.
+      return waiting;
     }
   }
 
@@ -134,6 +138,7 @@ export class TrackedFiles {
   ): DeltaResult[] {
     const put: FileState[] = [];
     const remove: string[] = [];
+    const told: FileRecord[] = [];
     const results = deltas.map((delta, index): DeltaResult => {
       const answer = answers[index] ?? { file: null };
       if ('refused' in answer) return answer;
@@ -141,8 +146,11 @@ export class TrackedFiles {
       if (state) put.push(state);
       const known = knownBefore(delta);
       if (known && known.fileId !== state?.fileId) remove.push(known.fileId);
+      const record = delta.kind === 'pulled' ? delta.record : answer.file;
+      if (record) told.push(record);
       return { file: answer.file };
     });
+    this.service.recollection?.settled(told, remove);
     if (put.length > 0 || remove.length > 0) this.follow({ nodeId, changed: put, removed: remove });
     return results;
   }

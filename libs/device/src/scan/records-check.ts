@@ -54,6 +54,7 @@ export class RecordsCheck {
       const input = { node_id: nodeId, limit: RECORDS_PER_PAGE, ...(after && { after }) };
       const { files } = await service.call(listNodeRecords, input, null);
       const last = files.length < RECORDS_PER_PAGE ? null : (files.at(-1)?.id ?? null);
+      service.recollection?.rememberPage(nodeId, files, after, last);
       const ids = new Set(files.map(({ id }) => id));
       const unrecorded = store.scans.idsBetween(nodeId, after, last).filter((id) => !ids.has(id));
       differing.push(...unrecorded.flatMap((id) => store.file(id)?.path ?? []));

@@ -7,6 +7,7 @@ import type { ScannedContent } from './content-reader.js';
 import { Doubts, type SettledDoubts } from './doubts.js';
 import type { Findings, PathTexts } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
+import { tellMoves } from './untold-moves.js';
 
 export type ScanStepOf = ScanStep<FileState, ScannedContent>;
 
@@ -74,7 +75,9 @@ export class StepWriter {
     return this.parts.locks.run([this.nodeId], async () => {
       this.mustBeRegistered();
       try {
-        return await this.doubts.settle();
+        const settled = await this.doubts.settle();
+        await tellMoves(this.parts, this.row);
+        return settled;
       } catch (error) {
         return { failures: this.failuresOf(this.doubts.paths(), error) };
       }

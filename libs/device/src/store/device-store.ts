@@ -1,5 +1,6 @@
 import { AsideStore } from './aside-store.js';
 import { PlaceStore } from './place-store.js';
+import { RecordStore } from './record-store.js';
 import { ScanStore } from './scan-store.js';
 import { type Row, Sqlite } from './sqlite.js';
 import type { FileState, MirrorRow, TrackedPath, TrashRow } from './store-rows.js';
@@ -29,12 +30,15 @@ export class DeviceStore {
   readonly asides: AsideStore;
   /** Nodes as they were last seen. */
   readonly places: PlaceStore;
+  /** Records as they were last seen. */
+  readonly records: RecordStore;
   readonly withdrawn: WithdrawnStore;
 
   private constructor(private readonly sqlite: Sqlite) {
     this.scans = new ScanStore(sqlite);
     this.asides = new AsideStore(sqlite);
     this.places = new PlaceStore(sqlite);
+    this.records = new RecordStore(sqlite);
     this.withdrawn = new WithdrawnStore(sqlite);
   }
 

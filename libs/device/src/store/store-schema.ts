@@ -86,6 +86,23 @@ const STEPS: readonly string[] = [
     files INTEGER NOT NULL,
     at TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;`,
+  // Records of files as they were last seen, and those that were made here and are not told yet, for the same times.
+  `
+  CREATE TABLE known_records (
+    file_id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    path_key TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    record TEXT NOT NULL,
+    waits TEXT CHECK (waits IN ('changed', 'made'))
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX known_records_path ON known_records (node_id, path_key);
+  CREATE INDEX known_records_waiting ON known_records (node_id) WHERE waits IS NOT NULL;
+  CREATE TABLE made_ids (
+    made_id TEXT PRIMARY KEY,
+    node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    file_id TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 /**

@@ -48,6 +48,8 @@ export class MemoryFileService {
   readonly failures = new Map<string, Error>();
   /** Operations, by their names, that are carried out and whose replies do not arrive. */
   readonly lostReplies = new Set<string>();
+  /** The same, of a centre that went out of reach meanwhile. */
+  readonly unanswered = new Set<string>();
   calls = 0;
 
   static readonly operations: readonly Operation[] = [
@@ -93,6 +95,7 @@ export class MemoryFileService {
     const failure = this.failures.get(operation.name);
     if (failure) throw failure;
     const answer = this.answer(operation, operation.input.parse(input), envelope.caller);
+    if (this.unanswered.has(operation.name)) throw new ServiceError('SERVICE_UNAVAILABLE', 'The connection broke.');
     if (this.lostReplies.has(operation.name)) throw new ServiceError('TIMEOUT', 'The reply was lost.');
     return answer;
   };

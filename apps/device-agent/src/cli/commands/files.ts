@@ -88,8 +88,9 @@ function listCommand(files: Command): void {
     async ({ out, options, args }) => {
       const client = await connect();
       const nodeId = args[0] === undefined ? undefined : await resolveNode(client, args[0]);
-      const { items, isComplete } = await filesOf(client, nodeId, options);
-      out.result({ items, complete: isComplete }, [
+      const { items, isComplete, isStale } = await filesOf(client, nodeId, options);
+      if (isStale) out.note('The central workspace cannot be reached: these are the files as this device last saw them.');
+      out.result({ items, complete: isComplete, stale: isStale }, [
         ...table([['PATH', 'NODE', 'BYTES', 'CHANGED', 'ID'], ...items.map(fileRow)]),
         ...(isComplete ? [] : ['There are more; increase --limit to list them.']),
       ]);
@@ -101,8 +102,9 @@ async function filesOf(
   client: WorkspaceClient,
   nodeId: string | undefined,
   { status, limit }: ListOptions,
-): Promise<{ items: TrackedFile[]; isComplete: boolean }> {
+): Promise<{ items: TrackedFile[]; isComplete: boolean; isStale: boolean }> {
   const items: TrackedFile[] = [];
+  let isStale = false;
   let cursor: string | undefined;
   do {
     const page = await client.call(listFiles, {
@@ -112,9 +114,10 @@ async function filesOf(
       limit: Math.min(limit - items.length, LIMITS.filesMax),
     });
     items.push(...page.items);
+    isStale ||= page.stale ?? false;
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined && items.length < limit);
-  return { items, isComplete: cursor === undefined };
+  return { items, isComplete: cursor === undefined, isStale };
 }
 
 function fileRow(file: TrackedFile): string[] {

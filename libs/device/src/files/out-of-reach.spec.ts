@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  createFile,
+  deleteFile,
+  listFiles,
+  moveFile,
+  type OutputOf,
+  readFile as readFileOperation,
+  renameFolder,
+  restoreTrash,
+  ServiceError,
+  writeFile as writeFileOperation,
+} from '@workspace-graph/contracts';
+import fc from 'fast-check';
+import { expectAgreement, scannerOf } from '../scan/scanner.fixture.js';
+import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
+import { MemoryFileService } from '../testing/memory-file-service.js';
+
+const AWAY = new ServiceError('SERVICE_UNAVAILABLE', 'The centre is out of reach.');
+const confirmed = true;
+
+let device: DeviceFixture;
+let nodeId: string;
+let path: string;
+beforeEach(async () => {
+  device = await startDevice({ settings: { sharesRecords: true } });
+  ({ nodeId, path } = await device.mirror('Alpha'));
+  await device.parts.service.places([nodeId], null);
+  await scan();
+});
+afterEach(() => device.close());
+
+const scan = () => scannerOf(device).reconcile(nodeId, 'all');
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+function cutOff(): void {
+  for (const { name } of MemoryFileService.operations) device.records.failures.set(name, AWAY);
+}
+/** The centre is back, and the folder was looked at until nothing was left to be told. */
+async function reconnect(): Promise<void> {
+  device.records.failures.clear();
+  for (let looks = 0; looks < 3; looks += 1) await scan();
+}
+const create = (filename: string, content = filename, subpath: string | null = null) =>
+  device.call(createFile, { node_id: nodeId, filename, content, subpath });
+const write = (at: string, content: string, before: string) =>
+  device.call(writeFileOperation, { node_id: nodeId, path: at, content, expected_sha256: sha(before) });
+const list = () => device.call(listFiles, { node_id: nodeId, limit: 100 });
+const listed = (page: OutputOf<typeof listFiles>) =>
+  Object.fromEntries(page.items.map((item) => [item.path, item.sha256]).sort());
+const onDisk = (at: string) => readFile(join(path, at), 'utf8');
+
+describe('while the centre is out of reach', () => {
+  it('lists what it last saw, page by page, and says so', async () => {
+    for (const name of ['a.md', 'b.md', 'c.md']) await create(name);
+    await device.call(createFile, { node_id: nodeId, filename: 'd.md', section: 'outputs', content: 'd' });
+    const before = await list();
+    expect(before.stale).toBeUndefined();
+    cutOff();
+    expect(await list()).toEqual({ ...before, stale: true });
+    const names: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await device.call(listFiles, { limit: 2, status: 'wip', ...(cursor ? { cursor } : {}) });
+      names.push(...page.items.map(({ filename }) => filename));
+      cursor = page.next_cursor ?? undefined;
+      if (cursor === undefined) break;
+    }
+    expect(names).toEqual(before.items.map(({ filename }) => filename).filter((name) => name !== 'd.md'));
+    // What only the centre can tell is no empty list.
+    await device.refusal(listFiles, { cursor: '2' }, 'SERVICE_UNAVAILABLE');
+    const elsewhere = device.records.node({ name: 'Elsewhere' });
+    await device.refusal(listFiles, { node_id: elsewhere }, 'SERVICE_UNAVAILABLE');
+  });
+
+  it('creates, writes, moves, renames and deletes, and tells the centre all of it afterwards', async () => {
+    const kept = await create('kept.md', 'kept');
+    const old = await create('in.md', 'in', 'old');
+    const gone = await create('gone.md', 'gone');
+    cutOff();
+    const made = await create('made.md', 'made');
+    expect(made).toMatchObject({ path: 'wip/made.md', sha256: sha('made'), local_path: join(path, 'wip/made.md') });
+    await device.refusal(createFile, { node_id: nodeId, filename: 'made.md' }, 'DESTINATION_EXISTS');
+    expect(await write('wip/made.md', 'twice', 'made')).toMatchObject({ id: made.id, sha256: sha('twice') });
+    expect(await write('wip/kept.md', 'changed', 'kept')).toMatchObject({ id: kept.id, sha256: sha('changed') });
+    await expect(write('wip/kept.md', 'lost', 'kept')).rejects.toMatchObject({ code: 'CONFLICT' });
+    for (const new_filename of ['first.md', 'second.md'])
+      expect(await device.call(moveFile, { file_id: kept.id, new_filename, confirmed })).toMatchObject({
+        applied: true,
+        file: { id: kept.id, path: `wip/${new_filename}` },
+      });
+    expect(
+      await device.call(renameFolder, { node_id: nodeId, old_prefix: 'wip/old', new_prefix: 'wip/new', dry_run: false }),
+    ).toMatchObject({ applied: true, remaining: 0, renamed: [{ file_id: old.id, to: 'wip/new/in.md' }] });
+    const deleted = await device.call(deleteFile, { file_id: gone.id, confirmed });
+    expect(deleted).toMatchObject({ applied: true, repair_needed: false });
+    await device.refusal(deleteFile, { file_id: gone.id, confirmed }, 'SERVICE_UNAVAILABLE');
+    const expected = {
+      'wip/made.md': sha('twice'),
+      'wip/new/in.md': sha('in'),
+      'wip/second.md': sha('changed'),
+    };
+    expect(listed(await list())).toEqual(expected);
+    // A scan that reaches nobody takes nothing back, and a restart neither.
+    await scan();
+    device = await device.restart();
+    expect(listed(await list())).toEqual(expected);
+
+    await reconnect();
+    await expectAgreement(device, nodeId, path);
+    const now = await list();
+    expect(now.stale).toBeUndefined();
+    expect(listed(now)).toEqual(expected);
+    expect(now.items.find(({ id }) => id === kept.id)?.path).toBe('wip/second.md');
+    expect(now.items.find(({ id }) => id === old.id)?.path).toBe('wip/new/in.md');
+    // The id under which a file was made goes on being understood.
+    const renamed = await device.call(moveFile, { file_id: made.id, new_filename: 'renamed.md', confirmed });
+    expect(renamed.file?.path).toBe('wip/renamed.md');
+    const restored = await device.call(restoreTrash, { trash_id: deleted.trash_id ?? '' });
+    expect(restored).toMatchObject({ path: 'wip/gone.md' });
+  });
+
+  it('does nothing by halves of what needs the centre', async () => {
+    const other = await device.mirror('Beta');
+    await device.parts.service.places([other.nodeId], null);
+    const here = await create('here.md');
+    const pushed = await create('pushed.md');
+    const record = device.records.records.get(pushed.id);
+    if (!record) throw new Error('it was just made');
+    device.records.records.set(pushed.id, { ...record, remote_name: 'pushed.md', last_pushed_at: record.updated_at });
+    await list();
+    cutOff();
+    await device.refusal(deleteFile, { file_id: pushed.id, confirmed }, 'SERVICE_UNAVAILABLE');
+    await device.refusal(
+      deleteFile,
+      { file_id: here.id, mode: 'unregister_only', confirmed },
+      'SERVICE_UNAVAILABLE',
+    );
+    const elsewhere = { file_id: here.id, new_node_id: other.nodeId, confirmed };
+    await device.refusal(moveFile, elsewhere, 'SERVICE_UNAVAILABLE');
+    expect([await onDisk('wip/here.md'), await onDisk('wip/pushed.md')]).toEqual(['here.md', 'pushed.md']);
+  });
+
+  it('forgets a file that was made and removed by hand, and one that is gone at the centre', async () => {
+    const there = await create('there.md');
+    cutOff();
+    await create('made.md');
+    await rm(join(path, 'wip/made.md'));
+    expect(listed(await list())).toEqual({ 'wip/there.md': sha('there.md') });
+    device.records.failures.clear();
+    device.records.records.delete(there.id);
+    await device.refusal(moveFile, { file_id: there.id, new_filename: 'x.md' }, 'FILE_NOT_FOUND');
+    cutOff();
+    expect(listed(await list())).toEqual({});
+  });
+
+  it('keeps what arrived although its reply was lost', async () => {
+    const file = await create('a.md', 'a');
+    for (const { name } of MemoryFileService.operations) if (name.startsWith('find')) device.records.failures.set(name, AWAY);
+    device.records.unanswered.add('apply_file_changes');
+    expect(await write('wip/a.md', 'b', 'a')).toMatchObject({ id: file.id, sha256: sha('b') });
+    await device.call(moveFile, { file_id: file.id, new_filename: 'b.md', confirmed });
+    const made = await create('made.md');
+    expect(made.path).toBe('wip/made.md');
+    device.records.unanswered.clear();
+    await reconnect();
+    await expectAgreement(device, nodeId, path);
+    expect(listed(await list())).toEqual({ 'wip/b.md': sha('b'), 'wip/made.md': sha('made.md') });
+    expect(await device.call(moveFile, { file_id: made.id, new_filename: 'c.md', confirmed })).toMatchObject({
+      file: { path: 'wip/c.md' },
+    });
+  });
+
+  it('reads what lies in the folder, tracked or not', async () => {
+    await create('a.md', 'text');
+    await writeFile(join(path, 'wip/new.md'), 'new');
+    cutOff();
+    const read = async (at: string) => (await device.call(readFileOperation, { node_id: nodeId, path: at })).content;
+    expect([await read('wip/a.md'), await read('wip/new.md')]).toEqual(['text', 'new']);
+    expect(await write('wip/new.md', 'newer', 'new')).toMatchObject({ path: 'wip/new.md', sha256: sha('newer') });
+  });
+});
+
+/** What a person does to the files `0.md` to `4.md`, by calls. */
+const STEP = fc.record({
+  kind: fc.constantFrom('create', 'write', 'move', 'delete', 'cut', 'back', 'restart'),
+  name: fc.integer({ min: 0, max: 4 }),
+  to: fc.integer({ min: 0, max: 4 }),
+});
+
+it('ends as a plain model does, whatever is done in and out of reach', async () => {
+  const runs = Number(process.env['SVC_SCAN_STEPS'] ?? 300) / 20;
+  await fc.assert(
+    fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 20 }), async (steps) => {
+      await device.close();
+      device = await startDevice({ settings: { sharesRecords: true } });
+      ({ nodeId, path } = await device.mirror('Alpha'));
+      await device.parts.service.places([nodeId], null);
+      await scan();
+      const model = new Map<string, string>();
+      const ids = new Map<string, string>();
+      for (const [index, { kind, name, to }] of steps.entries()) {
+        const [from, target] = [`${name}.md`, `${to}.md`];
+        const text = String(index);
+        const has = model.get(from);
+        if (kind === 'cut') cutOff();
+        else if (kind === 'back') device.records.failures.clear();
+        else if (kind === 'restart') device = await device.restart();
+        else if (kind === 'create' && has === undefined) {
+          ids.set(from, (await create(from, text)).id);
+          model.set(from, text);
+        } else if (kind === 'write' && has !== undefined) {
+          await write(`wip/${from}`, text, has);
+          model.set(from, text);
+        } else if (kind === 'move' && has !== undefined && !model.has(target)) {
+          await device.call(moveFile, { file_id: ids.get(from) ?? '', new_filename: target, confirmed });
+          model.set(target, has).delete(from);
+          ids.set(target, ids.get(from) ?? '').delete(from);
+        } else if (kind === 'delete' && has !== undefined) {
+          await device.call(deleteFile, { file_id: ids.get(from) ?? '', confirmed });
+          model.delete(from);
+        } else continue;
+        if (kind === 'back') await reconnect();
+        const expected = [...model].map(([file, content]) => [`wip/${file}`, sha(content)]);
+        expect(listed(await list())).toEqual(Object.fromEntries(expected.sort()));
+      }
+      await reconnect();
+      await expectAgreement(device, nodeId, path);
+      expect(Object.keys(listed(await list())).sort()).toEqual([...model.keys()].map((file) => `wip/${file}`).sort());
+    }),
+    { numRuns: Math.ceil(runs) },
+  );
+});
