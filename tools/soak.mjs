@@ -24,7 +24,10 @@ export const SEARCHES = {
     specs: ['fs', 'objstore', 'sftp', 'webdav', 'filehost', 'drive'].map((name) => `libs/remotes/src/${name}/${name}`),
     sizes: { SVC_REMOTE_MB: 2_048, SVC_REMOTE_FILES: 10_000 },
   },
-  scan: { specs: ['libs/device/src/watcher/random'], sizes: { SVC_SCAN_STEPS: 2_000 } },
+  scan: {
+    specs: ['libs/device/src/watcher/random', 'libs/device/src/files/out-of-reach'],
+    sizes: { SVC_SCAN_STEPS: 2_000 },
+  },
   savers: { specs: ['libs/device/src/files/savers'], sizes: { SVC_SAVER_ROUNDS: 200 } },
   search: { specs: ['libs/device/src/search'], sizes: { SVC_SEARCH_RUNS: 2_000 } },
   configuration: {

@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  createFile,
   createNode,
   deleteFile,
   fileStatus,
+  LIMITS,
   listFiles,
   listMirrors,
   moveFile,
   readMembership,
   searchFiles,
   whoami,
-  writeFile,
 } from '@workspace-graph/contracts';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
@@ -65,8 +64,9 @@ async function project(name: string): Promise<{ readonly id: string; readonly pa
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const stateOf = async (client: RestClient) => (await client.call(readMembership, {})).membership?.state;
-const pathsOf = async (id: string) =>
-  (await wanda.call(listFiles, { node_id: id })).items.map(({ path }) => path).sort();
+const listedBy = async (client: Pick<RestClient, 'call'>, id: string) =>
+  (await client.call(listFiles, { node_id: id, limit: LIMITS.filesMax })).items;
+const pathsOf = async (id: string) => (await listedBy(wanda, id)).map(({ path }) => path).sort();
 const untilTracked = (id: string, paths: readonly string[]) =>
   until(
     'the centre knows the files',
@@ -115,19 +115,25 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
   const { id, path } = await project('By call');
   for (const name of ['kept', 'moved', 'gone']) writeFileSync(join(path, `wip/${name}.md`), name);
   await untilTracked(id, ['wip/gone.md', 'wip/kept.md', 'wip/moved.md']);
-  const before = (await station.client.call(listFiles, { node_id: id })).items;
+  const before = await listedBy(station.client, id);
   const idOf = (name: string): string => before.find(({ filename }) => filename === name)?.id ?? '';
 
   network.set('refused');
   await until('it is told', async () => (await stateOf(station.client)) === 'unreachable');
   const { client } = station;
-  const made = await client.call(createFile, { node_id: id, filename: 'made.md', content: 'made' });
-  const kept = { node_id: id, path: 'wip/kept.md', content: 'written', expected_sha256: sha256('kept') };
-  expect(await client.call(writeFile, kept)).toMatchObject({ id: idOf('kept.md'), sha256: sha256('written') });
-  const move = { file_id: idOf('moved.md'), new_section: 'outputs', new_filename: 'done.md', confirmed: true } as const;
+  const form = new FormData();
+  form.append('file', new Blob(['made']), 'made.md');
+  const created = await client.fetch(`/nodes/${id}/files`, { method: 'POST', body: form });
+  expect(created.status).toBe(201);
+  const made = (await listedBy(client, id)).find(({ filename }) => filename === 'made.md');
+  const headers = { 'if-match': `"${sha256('kept')}"` };
+  const written = await client.fetch(`/nodes/${id}/file?path=wip/kept.md`, { method: 'PUT', headers, body: 'written' });
+  expect(await written.json()).toMatchObject({ file: { id: idOf('kept.md'), sha256: sha256('written') } });
+  const at = (name: string) => ({ node_id: id, file_id: idOf(name), confirmed: true }) as const;
+  const move = { ...at('moved.md'), new_section: 'outputs', new_filename: 'done.md' } as const;
   expect(await client.call(moveFile, move)).toMatchObject({ applied: true, file: { path: 'outputs/done.md' } });
-  expect(await client.call(deleteFile, { file_id: idOf('gone.md'), confirmed: true })).toMatchObject({ applied: true });
-  const listed = async () => (await client.call(listFiles, { node_id: id })).items.map((item) => item.path).sort();
+  expect(await client.call(deleteFile, at('gone.md'))).toMatchObject({ applied: true });
+  const listed = async () => (await listedBy(station.client, id)).map((item) => item.path).sort();
   const expected = ['outputs/done.md', 'wip/kept.md', 'wip/made.md'];
   expect(await listed()).toEqual(expected);
   const told = await folder.svc(['files', 'list', id]);
@@ -137,20 +143,22 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
   // Killed before anything was told: the folder and the registry know it.
   await station.running.kill();
   station = await startWorkstation(folder);
-  expect((await station.client.call(listFiles, { node_id: id })).items.map((item) => item.path).sort()).toEqual(expected);
+  expect((await station.client.call(listFiles, { node_id: id })).items.map((item) => item.path).sort()).toEqual(
+    expected,
+  );
 
   network.set('open');
   await untilTracked(id, expected);
-  const there = (await wanda.call(listFiles, { node_id: id })).items;
+  const there = await listedBy(wanda, id);
   const moved = there.find((item) => item.path === 'outputs/done.md');
   expect([moved?.id, moved?.sha256]).toEqual([idOf('moved.md'), sha256('moved')]);
   await until('what was written is told', async () => {
-    const { items } = await wanda.call(listFiles, { node_id: id });
-    return items.find(({ filename }) => filename === 'kept.md')?.sha256 === sha256('written');
+    const kept = (await listedBy(wanda, id)).find(({ filename }) => filename === 'kept.md');
+    return kept?.sha256 === sha256('written');
   });
   // The id under which it was made is understood here from then on.
   await until('it is known by its first id', async () => {
-    const again = { file_id: made.id, new_filename: 'named.md', confirmed: true };
+    const again = { node_id: id, file_id: made?.id ?? '', new_filename: 'named.md', confirmed: true };
     return (await station.client.call(moveFile, again).catch(() => null))?.file?.path === 'wip/named.md';
   });
   await untilTracked(id, ['outputs/done.md', 'wip/kept.md', 'wip/named.md']);

@@ -1,11 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type Envelope,
-  type FileRecord,
-  LIMITS,
-  ServiceError,
-  type TrackedFile,
-} from '@workspace-graph/contracts';
+import { type Envelope, type FileRecord, LIMITS, ServiceError, type TrackedFile } from '@workspace-graph/contracts';
 import type { SeenContent } from '@workspace-graph/disk';
 import {
   fileNotFound,

@@ -24,12 +24,13 @@ const confirmed = true;
 let device: DeviceFixture;
 let nodeId: string;
 let path: string;
-beforeEach(async () => {
+async function start(): Promise<void> {
   device = await startDevice({ settings: { sharesRecords: true } });
   ({ nodeId, path } = await device.mirror('Alpha'));
   await device.parts.service.places([nodeId], null);
   await scan();
-});
+}
+beforeEach(start);
 afterEach(() => device.close());
 
 const scan = () => scannerOf(device).reconcile(nodeId, 'all');
@@ -90,7 +91,12 @@ describe('while the centre is out of reach', () => {
         file: { id: kept.id, path: `wip/${new_filename}` },
       });
     expect(
-      await device.call(renameFolder, { node_id: nodeId, old_prefix: 'wip/old', new_prefix: 'wip/new', dry_run: false }),
+      await device.call(renameFolder, {
+        node_id: nodeId,
+        old_prefix: 'wip/old',
+        new_prefix: 'wip/new',
+        dry_run: false,
+      }),
     ).toMatchObject({ applied: true, remaining: 0, renamed: [{ file_id: old.id, to: 'wip/new/in.md' }] });
     const deleted = await device.call(deleteFile, { file_id: gone.id, confirmed });
     expect(deleted).toMatchObject({ applied: true, repair_needed: false });
@@ -131,11 +137,7 @@ describe('while the centre is out of reach', () => {
     await list();
     cutOff();
     await device.refusal(deleteFile, { file_id: pushed.id, confirmed }, 'SERVICE_UNAVAILABLE');
-    await device.refusal(
-      deleteFile,
-      { file_id: here.id, mode: 'unregister_only', confirmed },
-      'SERVICE_UNAVAILABLE',
-    );
+    await device.refusal(deleteFile, { file_id: here.id, mode: 'unregister_only', confirmed }, 'SERVICE_UNAVAILABLE');
     const elsewhere = { file_id: here.id, new_node_id: other.nodeId, confirmed };
     await device.refusal(moveFile, elsewhere, 'SERVICE_UNAVAILABLE');
     expect([await onDisk('wip/here.md'), await onDisk('wip/pushed.md')]).toEqual(['here.md', 'pushed.md']);
@@ -156,7 +158,8 @@ describe('while the centre is out of reach', () => {
 
   it('keeps what arrived although its reply was lost', async () => {
     const file = await create('a.md', 'a');
-    for (const { name } of MemoryFileService.operations) if (name.startsWith('find')) device.records.failures.set(name, AWAY);
+    for (const { name } of MemoryFileService.operations)
+      if (name.startsWith('find')) device.records.failures.set(name, AWAY);
     device.records.unanswered.add('apply_file_changes');
     expect(await write('wip/a.md', 'b', 'a')).toMatchObject({ id: file.id, sha256: sha('b') });
     await device.call(moveFile, { file_id: file.id, new_filename: 'b.md', confirmed });
@@ -184,50 +187,85 @@ describe('while the centre is out of reach', () => {
 /** What a person does to the files `0.md` to `4.md`, by calls. */
 const STEP = fc.record({
   kind: fc.constantFrom('create', 'write', 'move', 'delete', 'cut', 'back', 'restart'),
-  name: fc.integer({ min: 0, max: 4 }),
-  to: fc.integer({ min: 0, max: 4 }),
+  name: fc.integer({ min: 0, max: 4 }).map((number) => `${number}.md`),
+  to: fc.integer({ min: 0, max: 4 }).map((number) => `${number}.md`),
 });
+type Step = typeof STEP extends fc.Arbitrary<infer T> ? T : never;
+
+interface ModelFile {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** The files as they have to be, by name, and the calls that make them so. */
+class Model {
+  readonly files = new Map<string, ModelFile>();
+  private count = 0;
+
+  async run({ kind, name, to }: Step): Promise<void> {
+    const file = this.files.get(name);
+    if (kind === 'cut') cutOff();
+    if (kind === 'back') await reconnect();
+    if (kind === 'restart') device = await device.restart();
+    if (kind === 'create' && !file) await this.create(name);
+    if (kind === 'write' && file) await this.write(name, file);
+    if (kind === 'move' && file && !this.files.has(to)) await this.move(name, to, file);
+    if (kind === 'delete' && file) await this.delete(name, file);
+  }
+
+  get shas(): Record<string, string> {
+    return Object.fromEntries([...this.files].map(([name, { text }]) => [`wip/${name}`, sha(text)]).sort());
+  }
+
+  private async create(name: string): Promise<void> {
+    const text = this.next();
+    this.files.set(name, { id: (await create(name, text)).id, text });
+  }
+
+  private async write(name: string, { id, text: before }: ModelFile): Promise<void> {
+    const text = this.next();
+    await write(`wip/${name}`, text, before);
+    this.files.set(name, { id, text });
+  }
+
+  private async move(name: string, to: string, file: ModelFile): Promise<void> {
+    await device.call(moveFile, { file_id: file.id, new_filename: to, confirmed });
+    this.files.set(to, file).delete(name);
+  }
+
+  private async delete(name: string, { id }: ModelFile): Promise<void> {
+    await device.call(deleteFile, { file_id: id, confirmed });
+    this.files.delete(name);
+  }
+
+  private next(): string {
+    this.count += 1;
+    return String(this.count);
+  }
+}
+
+const STEPS = Number(process.env['SVC_SCAN_STEPS'] ?? 300);
+const STEPS_AT_ONCE = 20;
+/** Each run starts a device, and some start it again. */
+const RUNS = Math.ceil(STEPS / STEPS_AT_ONCE / 2);
 
 it('ends as a plain model does, whatever is done in and out of reach', async () => {
-  const runs = Number(process.env['SVC_SCAN_STEPS'] ?? 300) / 20;
   await fc.assert(
-    fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 20 }), async (steps) => {
+    fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: STEPS_AT_ONCE }), async (steps) => {
       await device.close();
-      device = await startDevice({ settings: { sharesRecords: true } });
-      ({ nodeId, path } = await device.mirror('Alpha'));
-      await device.parts.service.places([nodeId], null);
-      await scan();
-      const model = new Map<string, string>();
-      const ids = new Map<string, string>();
-      for (const [index, { kind, name, to }] of steps.entries()) {
-        const [from, target] = [`${name}.md`, `${to}.md`];
-        const text = String(index);
-        const has = model.get(from);
-        if (kind === 'cut') cutOff();
-        else if (kind === 'back') device.records.failures.clear();
-        else if (kind === 'restart') device = await device.restart();
-        else if (kind === 'create' && has === undefined) {
-          ids.set(from, (await create(from, text)).id);
-          model.set(from, text);
-        } else if (kind === 'write' && has !== undefined) {
-          await write(`wip/${from}`, text, has);
-          model.set(from, text);
-        } else if (kind === 'move' && has !== undefined && !model.has(target)) {
-          await device.call(moveFile, { file_id: ids.get(from) ?? '', new_filename: target, confirmed });
-          model.set(target, has).delete(from);
-          ids.set(target, ids.get(from) ?? '').delete(from);
-        } else if (kind === 'delete' && has !== undefined) {
-          await device.call(deleteFile, { file_id: ids.get(from) ?? '', confirmed });
-          model.delete(from);
-        } else continue;
-        if (kind === 'back') await reconnect();
-        const expected = [...model].map(([file, content]) => [`wip/${file}`, sha(content)]);
-        expect(listed(await list())).toEqual(Object.fromEntries(expected.sort()));
+      await start();
+      const model = new Model();
+      for (const step of steps) {
+        await model.run(step);
+        expect(listed(await list())).toEqual(model.shas);
       }
       await reconnect();
       await expectAgreement(device, nodeId, path);
-      expect(Object.keys(listed(await list())).sort()).toEqual([...model.keys()].map((file) => `wip/${file}`).sort());
+      expect(listed(await list())).toEqual(model.shas);
+      // Each is still known by the id under which it was made.
+      for (const [name, { id }] of model.files)
+        await device.call(moveFile, { file_id: id, new_filename: `still-${name}`, confirmed });
     }),
-    { numRuns: Math.ceil(runs) },
+    { numRuns: RUNS },
   );
 });

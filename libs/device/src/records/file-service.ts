@@ -86,9 +86,9 @@ export class FileService {
    * @throws ServiceError of the file service
    */
   async files(asked: InputOf<typeof findFiles>, asker: Asker): Promise<readonly PlacedFile[]> {
-    const ids = this.memory && asked.ids ? this.memory.toldIds(asked.ids) : asked.ids;
+    const ids = this.memory?.toldIds(asked.ids ?? []) ?? asked.ids ?? [];
     try {
-      const { files } = await this.call(findFiles, ids ? { ...asked, ids } : asked, asker);
+      const { files } = await this.call(findFiles, { ...asked, ids }, asker);
       if (isOwn(asker))
         this.memory?.remember(
           files.map(({ file }) => file),
@@ -96,7 +96,7 @@ export class FileService {
         );
       return files;
     } catch (error) {
-      const known = this.memoryFor(error, asker)?.files(asked);
+      const known = this.memoryFor(error, asker)?.files({ ...asked, ids });
       if (!known) throw error;
       return known;
     }

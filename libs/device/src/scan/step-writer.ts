@@ -7,7 +7,7 @@ import type { ScannedContent } from './content-reader.js';
 import { Doubts, type SettledDoubts } from './doubts.js';
 import type { Findings, PathTexts } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
-import { tellMoves } from './untold-moves.js';
+import { reportMoves } from './unreported-moves.js';
 
 export type ScanStepOf = ScanStep<FileState, ScannedContent>;
 
@@ -76,7 +76,7 @@ export class StepWriter {
       this.mustBeRegistered();
       try {
         const settled = await this.doubts.settle();
-        await tellMoves(this.parts, this.row);
+        await reportMoves(this.parts, this.row);
         return settled;
       } catch (error) {
         return { failures: this.failuresOf(this.doubts.paths(), error) };

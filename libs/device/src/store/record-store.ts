@@ -73,7 +73,10 @@ export class RecordStore {
 
   /** Those of one node that wait, by id. */
   waiting(nodeId: string): Map<string, FileRecord> {
-    const rows = this.sqlite.all(`SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND waits IS NOT NULL`, nodeId);
+    const rows = this.sqlite.all(
+      `SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND waits IS NOT NULL`,
+      nodeId,
+    );
     return new Map(rows.map(recordOf).map((record) => [record.id, record]));
   }
 

@@ -89,7 +89,8 @@ function listCommand(files: Command): void {
       const client = await connect();
       const nodeId = args[0] === undefined ? undefined : await resolveNode(client, args[0]);
       const { items, isComplete, isStale } = await filesOf(client, nodeId, options);
-      if (isStale) out.note('The central workspace cannot be reached: these are the files as this device last saw them.');
+      if (isStale)
+        out.note('The central workspace cannot be reached: these are the files as this device last saw them.');
       out.result({ items, complete: isComplete, stale: isStale }, [
         ...table([['PATH', 'NODE', 'BYTES', 'CHANGED', 'ID'], ...items.map(fileRow)]),
         ...(isComplete ? [] : ['There are more; increase --limit to list them.']),

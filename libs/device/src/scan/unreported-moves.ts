@@ -5,11 +5,11 @@ import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 
 /**
- * Tells the centre of files that were edited and moved by calls while it was out of reach: by inode and content nobody
+ * Reports files to the centre that were edited and moved by calls while it was out of reach: by inode and content nobody
  * finds out which they are. What it refuses is left to the scan, as any file at that path. Call it while the node is locked.
  * @throws ServiceError of the file service
  */
-export async function tellMoves(parts: DeviceParts, { nodeId, path: root }: MirrorRow): Promise<void> {
+export async function reportMoves(parts: DeviceParts, { nodeId, path: root }: MirrorRow): Promise<void> {
   const { store, files } = parts;
   for (const record of store.records.waiting(nodeId).values()) {
     const file = store.file(record.id);
