@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   createNode,
@@ -11,6 +11,9 @@ import {
   moveFile,
   readMembership,
   searchFiles,
+  setRoutingPolicy,
+  setupRemote,
+  storeFiles,
   whoami,
 } from '@workspace-graph/contracts';
 import { WorkspaceFolder } from '../e2e/workspace-process.js';
@@ -37,6 +40,8 @@ let wanda: Person;
 let station: Workstation;
 let acme: string;
 let folder: WorkspaceFolder;
+/** Where the remote keeps its files. */
+let storage: string;
 
 beforeAll(async () => {
   const variables = { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_ALLOWED_HOSTS: '127.0.0.1' };
@@ -45,6 +50,11 @@ beforeAll(async () => {
   network = await TcpProxy.listen(Number(new URL(world.urls[0]).port));
   const outside = `http://127.0.0.1:${network.port}`;
   wanda = await person(world.ada, 'Wanda');
+  storage = join(world.central.volume('files'), 'folders', 'team');
+  mkdirSync(storage, { recursive: true });
+  await world.ada.call(setupRemote, { name: 'team', type: 'fs', config: { folder: 'team' } });
+  const rule = { priority: 100, node_type: null, org_slug: null, remote_name: 'team' };
+  await world.ada.call(setRoutingPolicy, { rules: [rule] });
   folder = new WorkspaceFolder({ onDisk: true });
   await joinedFolder(Object.assign(wanda.at(outside), { userId: wanda.userId }), 'laptop', folder);
   station = await startWorkstation(folder);
@@ -162,4 +172,26 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
     return (await station.client.call(moveFile, again).catch(() => null))?.file?.path === 'wip/named.md';
   });
   await untilTracked(id, ['outputs/done.md', 'wip/kept.md', 'wip/named.md']);
+}, 300_000);
+
+it('deletes a file of the remote there too when the centre is back', async () => {
+  const { id, path } = await project('Stored');
+  writeFileSync(join(path, 'wip/stored.md'), 'stored');
+  const { client } = station;
+  const { stored } = await client.call(storeFiles, { node_id: id, local_paths: [join(path, 'wip/stored.md')] });
+  const [{ file_id = '', remote_path = '' } = {}] = stored;
+  const object = join(storage, remote_path);
+  expect(readFileSync(object, 'utf8')).toBe('stored');
+  await listedBy(client, id);
+
+  network.set('refused');
+  await until('it is told', async () => (await stateOf(client)) === 'unreachable');
+  const deleted = await client.call(deleteFile, { node_id: id, file_id, confirmed: true });
+  expect(deleted).toMatchObject({ applied: true, removes: ['record', 'local_copy', 'remote_object'] });
+  expect([await listedBy(client, id), existsSync(object)]).toEqual([[], true]);
+  await station.running.kill();
+  station = await startWorkstation(folder);
+  network.set('open');
+  await untilTracked(id, []);
+  await until('the object is gone', () => !existsSync(object));
 }, 300_000);

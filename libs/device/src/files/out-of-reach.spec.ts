@@ -136,7 +136,6 @@ describe('while the centre is out of reach', () => {
     device.records.records.set(pushed.id, { ...record, remote_name: 'pushed.md', last_pushed_at: record.updated_at });
     await list();
     cutOff();
-    await device.refusal(deleteFile, { file_id: pushed.id, confirmed }, 'SERVICE_UNAVAILABLE');
     await device.refusal(deleteFile, { file_id: here.id, mode: 'unregister_only', confirmed }, 'SERVICE_UNAVAILABLE');
     const elsewhere = { file_id: here.id, new_node_id: other.nodeId, confirmed };
     await device.refusal(moveFile, elsewhere, 'SERVICE_UNAVAILABLE');

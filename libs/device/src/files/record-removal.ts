@@ -15,7 +15,8 @@ export interface Removal {
 }
 
 /**
- * Removes the record of a file, and with a deleted one its object on the remote.
+ * Removes the record of a file, and with a deleted one its object on the remote; for somebody who asks while the centre is
+ * out of reach, as soon as it is back.
  * @throws ServiceError of the file service; CONFLICT for an object that somebody changed: nothing was removed
  */
 export async function removeRecord(
@@ -25,7 +26,14 @@ export async function removeRecord(
 ): Promise<void> {
   const { node_id: nodeId, id } = record;
   if (isDeleted && parts.centre && record.remote_name !== null) {
-    await parts.centre.remove(id, expectedVersion, await parts.service.envelopeFor(asker));
+    const envelope = await parts.service.envelopeFor(asker);
+    try {
+      await parts.centre.remove(id, expectedVersion, envelope);
+    } catch (error) {
+      // The registry stays as it is: the next scan that reaches the centre deletes it there.
+      if (asker && parts.service.memoryFor(error, asker)?.deleted(record)) return;
+      throw error;
+    }
     return parts.files.follow({ nodeId, changed: [], removed: [id] });
   }
   const expected = expectedVersion === undefined ? {} : { expectedVersion };

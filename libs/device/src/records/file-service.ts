@@ -74,8 +74,7 @@ export class FileService {
       if (asker === null) this.memory?.rememberPlaces(node_ids, places);
       return places;
     } catch (error) {
-      // What a session holds nobody here can tell.
-      const known = held ? null : this.memoryFor(error, asker)?.places(node_ids);
+      const known = this.memoryFor(error, asker)?.places(node_ids);
       if (!known) throw error;
       return known;
     }

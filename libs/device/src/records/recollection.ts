@@ -91,12 +91,11 @@ export class Recollection {
     return items && { items, next_cursor: last ? cursorAfter(last) : null };
   }
 
-  /** Whether what is intended needs the folder of one node alone, so that a scan finds it whatever is cut off. */
+  /** Whether what is intended needs the folder of one node alone: the next scan finds it, or what is noted here tells it. */
   canWait(intents: readonly Intent[]): boolean {
     return intents.every(({ kind, file_id, to_node_id }) => {
       const [record] = this.store.records.byId([file_id]);
-      if (!record) return false;
-      return kind === 'delete' ? isOnlyHere(record) : to_node_id === record.node_id;
+      return record !== undefined && (kind === 'delete' || to_node_id === record.node_id);
     });
   }
 
@@ -117,15 +116,23 @@ export class Recollection {
     return answers;
   }
 
+  /** Keeps that a file of the remote was deleted here, until the centre was told. */
+  deleted(record: FileRecord): true {
+    this.store.records.putDeleted(record);
+    return true;
+  }
+
   private changed(
     nodeId: string,
     delta: FileDelta,
     drafts: ReadonlyMap<string, FileRecord | null>,
   ): { readonly id: string; readonly file: FileRecord | null } | null {
-    const known = (id: string): FileRecord | null => drafts.get(id) ?? this.store.records.byId([id])[0] ?? null;
+    const { records } = this.store;
+    // One that was deleted here comes back.
+    const known = (id: string): FileRecord | null => drafts.get(id) ?? records.byId([id])[0] ?? records.waitingOne(id);
     switch (delta.kind) {
       case 'register': {
-        const [there] = this.store.records.at(nodeId, [pathKey(delta.path)]);
+        const [there] = records.at(nodeId, [pathKey(delta.path)]);
         const file = { ...(there ?? newRecord(nodeId, delta.path)), ...contentOf(delta) };
         return { id: file.id, file };
       }

@@ -7,7 +7,7 @@ import type { ScannedContent } from './content-reader.js';
 import { Doubts, type SettledDoubts } from './doubts.js';
 import type { Findings, PathTexts } from './findings.js';
 import type { ScanThreads } from './scan-threads.js';
-import { reportMoves } from './unreported-moves.js';
+import { reportCalls } from './unreported-calls.js';
 
 export type ScanStepOf = ScanStep<FileState, ScannedContent>;
 
@@ -76,8 +76,7 @@ export class StepWriter {
       this.mustBeRegistered();
       try {
         const settled = await this.doubts.settle();
-        await reportMoves(this.parts, this.row);
-        return settled;
+        return { ...settled, failures: await reportCalls(this.parts, this.row) };
       } catch (error) {
         return { failures: this.failuresOf(this.doubts.paths(), error) };
       }

@@ -16,10 +16,11 @@ export interface RecordPage {
   readonly limit: number;
 }
 
-/** Null for what the centre told; `made`: it does not know the file. */
-type Waits = 'changed' | 'made' | null;
+/** Null for what the centre told; `made`: it does not know the file; `deleted`: only the record is left here. */
+type Waits = 'changed' | 'made' | 'deleted' | null;
 
 const COLUMNS = 'file_id, node_id, path_key, updated_at, record, waits';
+const PRESENT = "waits IS NOT 'deleted'";
 /** Takes rows of `columnsOf`; of nodes without a folder nothing is kept. */
 const PUT = `INSERT OR REPLACE INTO known_records (${COLUMNS})
   SELECT ${COLUMNS.split(', ').map((_, index) => `value ->> ${index}`)} FROM json_each(?)
@@ -53,6 +54,11 @@ export class RecordStore {
     this.put([record], !row || row['waits'] === 'made' ? 'made' : 'changed');
   }
 
+  /** Remembers that a file was deleted here, which the centre is not told yet. */
+  putDeleted(record: FileRecord): void {
+    this.put([record], 'deleted');
+  }
+
   forget(fileIds: readonly string[]): void {
     if (fileIds.length === 0) return;
     this.sqlite.run(
@@ -62,22 +68,25 @@ export class RecordStore {
   }
 
   byId(fileIds: readonly string[]): FileRecord[] {
-    return this.rowsOf(fileIds).map(recordOf);
+    return this.rowsOf(fileIds)
+      .filter((row) => row['waits'] !== 'deleted')
+      .map(recordOf);
   }
 
   /** By the keys of their paths; see `pathKey`. */
   at(nodeId: string, keys: readonly string[]): FileRecord[] {
-    const sql = `SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND path_key IN (SELECT value FROM json_each(?))`;
+    const sql = `SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND path_key IN (SELECT value FROM json_each(?)) AND ${PRESENT}`;
     return this.sqlite.all(sql, nodeId, JSON.stringify(keys)).map(recordOf);
   }
 
-  /** Those of one node that wait, by id. */
+  /** Those of one node that were changed or made here, by id. */
   waiting(nodeId: string): Map<string, FileRecord> {
-    const rows = this.sqlite.all(
-      `SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND waits IS NOT NULL`,
-      nodeId,
-    );
-    return new Map(rows.map(recordOf).map((record) => [record.id, record]));
+    return this.waitingAs(nodeId, "'changed', 'made'");
+  }
+
+  /** Those of one node that were deleted here, by id. */
+  deleted(nodeId: string): Map<string, FileRecord> {
+    return this.waitingAs(nodeId, "'deleted'");
   }
 
   /** The one with this id, if it waits. */
@@ -91,7 +100,7 @@ export class RecordStore {
   page({ nodeIds, section, after, limit }: RecordPage): FileRecord[] {
     const rows = this.sqlite.all(
       `SELECT ${COLUMNS} FROM known_records
-       WHERE node_id IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR substr(path_key, 1, length(?2)) = ?2)
+       WHERE node_id IN (SELECT value FROM json_each(?1)) AND ${PRESENT} AND (?2 IS NULL OR substr(path_key, 1, length(?2)) = ?2)
          AND (?3 IS NULL OR (updated_at, file_id) < (?3, ?4))
        ORDER BY updated_at DESC, file_id DESC LIMIT ?5`,
       JSON.stringify(nodeIds),
@@ -114,6 +123,16 @@ export class RecordStore {
   toldId(fileId: string): string {
     const row = this.sqlite.one('SELECT file_id FROM made_ids WHERE made_id = ?', fileId);
     return row ? String(row['file_id']) : fileId;
+  }
+
+  private waitingAs(nodeId: string, kinds: string): Map<string, FileRecord> {
+    const sql = `SELECT ${COLUMNS} FROM known_records WHERE node_id = ? AND waits IN (${kinds})`;
+    return new Map(
+      this.sqlite
+        .all(sql, nodeId)
+        .map(recordOf)
+        .map((record) => [record.id, record]),
+    );
   }
 
   private put(records: readonly FileRecord[], waits: Waits): void {

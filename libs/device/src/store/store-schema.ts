@@ -94,7 +94,7 @@ const STEPS: readonly string[] = [
     path_key TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     record TEXT NOT NULL,
-    waits TEXT CHECK (waits IN ('changed', 'made'))
+    waits TEXT CHECK (waits IN ('changed', 'made', 'deleted'))
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX known_records_path ON known_records (node_id, path_key);
   CREATE INDEX known_records_waiting ON known_records (node_id) WHERE waits IS NOT NULL;
