@@ -19,6 +19,7 @@ import type { FileDelta } from '../records/tracked-files.js';
 import type { DeviceStore, FileState, MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
+import { trackedAt } from './file-states.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
 
 /** A path of a node whose content is to be written. */
@@ -162,7 +163,7 @@ export class FileChanges {
     undo: () => Promise<void>,
   ): Promise<string> {
     const key = pathKey(path);
-    const file = this.parts.store.fileAt(nodeId, key);
+    const file = trackedAt(this.parts.store, nodeId, path);
     const delta = deltaOf(file, { path, seen, pulled });
     try {
       const [result] = await this.parts.files.apply(nodeId, [delta], { action, asker: envelope, strict: true });
@@ -211,8 +212,8 @@ export class FileChanges {
 }
 
 /** @throws ServiceError DESTINATION_EXISTS */
-export function mustBeFree(store: Pick<DeviceStore, 'fileAt'>, nodeId: string, at: MirrorPath): void {
-  const known = store.fileAt(nodeId, pathKey(at.path));
+export function mustBeFree(store: DeviceStore, nodeId: string, at: MirrorPath): void {
+  const known = trackedAt(store, nodeId, at.path);
   if (at.exists || (known && known.path !== at.path)) throw occupied(known?.path ?? at.path);
 }
 

@@ -27,3 +27,9 @@ export function stateOf(store: DeviceStore, record: FileRecord): FileState {
     }
   );
 }
+
+/** What is tracked at a path, without what has left it while the centre is out of reach. */
+export function trackedAt(store: DeviceStore, nodeId: string, path: string): FileState | null {
+  const known = store.fileAt(nodeId, pathKey(path));
+  return known && !store.records.hasLeft(known) ? known : null;
+}

@@ -2,10 +2,11 @@ import { lstat } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, validationFailed } from '@workspace-graph/contracts';
 import { isAbsent, locate, occupantOf, occupied } from '@workspace-graph/disk';
-import { type Prefixes, pathKey } from '@workspace-graph/domain';
+import type { Prefixes } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import { FileMover, type MoveBy, type MoveOutcome, type PlannedMove } from './file-mover.js';
+import { trackedAt } from './file-states.js';
 
 /** One file of a folder that is renamed. */
 export interface RenameStep {
@@ -67,7 +68,7 @@ export class FolderRename {
 
   private async problemOf({ file, path, toRoot, toNodeId }: PlannedMove): Promise<string | null> {
     if (file.isDeleted) return 'It was deleted on this device: restore it, or delete it everywhere.';
-    const known = this.parts.store.fileAt(toNodeId, pathKey(path));
+    const known = trackedAt(this.parts.store, toNodeId, path);
     if (known && known.fileId !== file.fileId) return occupied(known.path).message;
     try {
       const target = await locate(toRoot, path);

@@ -9,12 +9,12 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import { locate, type MirrorPath, occupantOf, occupied, seenOrRead } from '@workspace-graph/disk';
-import { pathKey, pathOfMovedFile } from '@workspace-graph/domain';
+import { pathOfMovedFile } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { FileMover, type PlannedMove, toldOf } from './file-mover.js';
-import { stateOf } from './file-states.js';
+import { stateOf, trackedAt } from './file-states.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
 
 /** Moving and renaming files. */
@@ -66,7 +66,7 @@ export class MoveHandlers {
 
   /** Nothing may lie at the target, under a name that differs only by case or form either. */
   private async mustBeFree(row: MirrorRow, path: string, file: PlacedFile['file']): Promise<void> {
-    const known = this.parts.store.fileAt(row.nodeId, pathKey(path));
+    const known = trackedAt(this.parts.store, row.nodeId, path);
     if (known && known.fileId !== file.id) throw occupied(known.path);
     const at = await locate(row.path, path);
     if (!at.exists) return this.mustHaveNoTwin(at, row, file);

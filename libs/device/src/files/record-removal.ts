@@ -24,7 +24,7 @@ export async function removeRecord(
   record: FileRecord,
   { asker, action, isDeleted, expectedVersion }: Removal,
 ): Promise<void> {
-  const { node_id: nodeId, id } = record;
+  const { id } = record;
   if (isDeleted && parts.centre && record.remote_name !== null) {
     const envelope = await parts.service.envelopeFor(asker);
     try {
@@ -34,9 +34,15 @@ export async function removeRecord(
       if (asker && parts.service.memoryFor(error, asker)?.deleted(record)) return;
       throw error;
     }
-    return parts.files.follow({ nodeId, changed: [], removed: [id] });
+    return recordIsGone(parts, record);
   }
   const expected = expectedVersion === undefined ? {} : { expectedVersion };
   const delta = { kind: 'remove' as const, file: stateOf(parts.store, record), tombstone: isDeleted, ...expected };
-  await parts.files.apply(nodeId, [delta], { action, asker, strict: true });
+  await parts.files.apply(record.node_id, [delta], { action, asker, strict: true });
+}
+
+/** The centre has removed a record. */
+export function recordIsGone({ files, service }: DeviceParts, { node_id: nodeId, id }: FileRecord): void {
+  service.recollection?.settled([], [id]);
+  files.follow({ nodeId, changed: [], removed: [id] });
 }

@@ -110,10 +110,18 @@ export class Recollection {
       answers.push({ file: changed.file });
     }
     for (const [id, file] of drafts) {
-      if (file === null) this.store.records.forget([id]);
-      else this.store.records.putWaiting(file);
+      if (file !== null) this.store.records.putWaiting(file);
+      else this.forgetDeleted(id);
     }
     return answers;
+  }
+
+  private forgetDeleted(id: string): void {
+    const { records } = this.store;
+    const [record] = records.byId([id]);
+    // Of a file that was made here, nobody else knows.
+    if (record && this.store.file(id)) records.putDeleted(record);
+    else records.forget([id]);
   }
 
   /** Keeps that a file of the remote was deleted here, until the centre was told. */

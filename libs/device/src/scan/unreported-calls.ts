@@ -1,7 +1,7 @@
 import { type FileRecord, ServiceError } from '@workspace-graph/contracts';
 import { locate, seenOrRead } from '@workspace-graph/disk';
 import type { DeviceParts } from '../device-parts.js';
-import { removeRecord } from '../files/record-removal.js';
+import { recordIsGone, removeRecord } from '../files/record-removal.js';
 import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import type { PathTexts } from './findings.js';
@@ -34,13 +34,12 @@ async function reportDeletions(parts: DeviceParts, { nodeId, path: root }: Mirro
 }
 
 async function deleteThere(parts: DeviceParts, record: FileRecord): Promise<void> {
-  const { id, node_id: nodeId, version: expectedVersion } = record;
   try {
-    await removeRecord(parts, record, { ...BY_SCAN, isDeleted: true, expectedVersion });
+    await removeRecord(parts, record, { ...BY_SCAN, isDeleted: true, expectedVersion: record.version });
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'FILE_NOT_FOUND')) throw error;
     // It arrived, and its reply did not.
-    parts.files.follow({ nodeId, changed: [], removed: [id] });
+    recordIsGone(parts, record);
   }
 }
 
@@ -73,8 +72,7 @@ async function reportMoves(parts: DeviceParts, { nodeId, path: root }: MirrorRow
 /** Null for a file that does not lie there as it was left. */
 async function deltasOf(root: string, file: FileState, { path, sha256 }: FileRecord): Promise<FileDelta[] | null> {
   const at = await locate(root, path);
-  const isLeft = at.exists && !(await locate(root, file.path)).exists;
-  const seen = isLeft ? await seenOrRead(at, null) : null;
+  const seen = at.exists ? await seenOrRead(at, null) : null;
   if (seen?.sha256 !== sha256) return null;
   return [
     { kind: 'move', file, path, seen },

@@ -96,6 +96,13 @@ export class RecordStore {
     return row ? recordOf(row) : null;
   }
 
+  /** Whether a file that the registry knows was deleted or moved here, which the centre is not told yet. */
+  hasLeft({ fileId, path }: { readonly fileId: string; readonly path: string }): boolean {
+    const [row] = this.rowsOf([fileId]);
+    if (!row || row['waits'] === null) return false;
+    return row['waits'] === 'deleted' || recordOf(row).path !== path;
+  }
+
   /** The newest first, up to `limit`. */
   page({ nodeIds, section, after, limit }: RecordPage): FileRecord[] {
     const rows = this.sqlite.all(

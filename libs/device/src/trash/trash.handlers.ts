@@ -23,6 +23,7 @@ import {
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import { trackedAt } from '../files/file-states.js';
 import { NodeFolders, sameFolder } from '../files/node-folders.js';
 import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState, TrashRow } from '../store/device-store.js';
@@ -82,7 +83,7 @@ export class TrashHandlers {
         if (!this.parts.store.trashEntry(trash_id)) throw notInTrash(trash_id);
         const at = await locate(row.path, target);
         const { nodeId } = entry;
-        const known = this.parts.store.fileAt(nodeId, pathKey(target));
+        const known = trackedAt(this.parts.store, nodeId, target);
         if (at.exists || (known && known.path !== target)) throw occupied(known?.path ?? target);
         try {
           await putFrom(this.trash.pathOf(entry), at);
@@ -106,7 +107,7 @@ export class TrashHandlers {
     const seen = await seenOrRead(there, null);
     try {
       const absent = await this.absentFile(entry);
-      const known = this.parts.store.fileAt(nodeId, pathKey(there.path));
+      const known = trackedAt(this.parts.store, nodeId, there.path);
       const deltas = deltasOf({ file: absent ?? known, fileId: entry.fileId }, there.path, seen);
       const results = await this.parts.files.apply(nodeId, deltas, options);
       const result = results.at(-1);
