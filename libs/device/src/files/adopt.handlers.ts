@@ -13,7 +13,8 @@ import { locate, seenOrRead } from '@workspace-graph/disk';
 import { isIgnoredName, parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import type { DeltaResult, FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
+import type { DeltaResult } from '../records/tracked-files.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
 

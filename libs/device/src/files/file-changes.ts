@@ -15,7 +15,7 @@ import {
 } from '@workspace-graph/disk';
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import type { FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
 import type { DeviceStore, FileState, MirrorRow, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';

@@ -12,8 +12,8 @@ import {
 } from '@workspace-graph/disk';
 import { newId } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
+import type { FileDelta } from '../records/file-delta.js';
 import { type Asker } from '../records/file-service.js';
-import type { FileDelta } from '../records/tracked-files.js';
 import type { FileState } from '../store/device-store.js';
 import { AsideFiles, type AsidePlace, type NotedAsides } from '../trash/aside-files.js';
 import { Intents } from './intents.js';

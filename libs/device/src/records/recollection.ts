@@ -15,7 +15,7 @@ import { pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import type { DeviceStore } from '../store/device-store.js';
 import type { RecordOrder } from '../store/record-store.js';
-import type { FileDelta } from './tracked-files.js';
+import type { FileDelta } from './file-delta.js';
 
 type Asked = InputOf<typeof findFiles>;
 type Page = OutputOf<typeof queryFiles>;

@@ -2,7 +2,7 @@ import { type FileRecord, ServiceError } from '@workspace-graph/contracts';
 import { locate, seenOrRead } from '@workspace-graph/disk';
 import type { DeviceParts } from '../device-parts.js';
 import { recordIsGone, removeRecord } from '../files/record-removal.js';
-import type { FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
 import type { FileState, MirrorRow } from '../store/device-store.js';
 import type { PathTexts } from './findings.js';
 

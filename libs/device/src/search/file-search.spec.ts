@@ -5,7 +5,7 @@ import { type Caller, type FileHit, LIMITS, searchFiles } from '@workspace-graph
 import { locate, readContent } from '@workspace-graph/disk';
 import fc from 'fast-check';
 import { Mirrors } from '../mirrors/mirrors.js';
-import type { FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { docxOf, pdfOf } from '../testing/document-files.js';
 import { FileIndexer } from './file-indexer.js';

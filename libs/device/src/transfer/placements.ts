@@ -14,7 +14,7 @@ import pMap from 'p-map';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { mustBeFree } from '../files/file-changes.js';
 import { sameFolder } from '../files/node-folders.js';
-import type { FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 

@@ -25,7 +25,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { trackedAt } from '../files/file-states.js';
 import { NodeFolders, sameFolder } from '../files/node-folders.js';
-import type { FileDelta } from '../records/tracked-files.js';
+import type { FileDelta } from '../records/file-delta.js';
 import type { FileState, TrashRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from './aside-files.js';
 import { Trash } from './trash.js';
