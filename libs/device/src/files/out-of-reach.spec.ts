@@ -15,9 +15,9 @@ import {
 } from '@workspace-graph/contracts';
 import fc from 'fast-check';
 import { expectAgreement, filesOnDisk, scannerOf } from '../scan/scanner.fixture.js';
+import { deletingCentre } from '../testing/deleting-centre.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { MemoryFileService } from '../testing/memory-file-service.js';
-import type { CentralFiles } from '../transfer/central-files.js';
 
 const AWAY = new ServiceError('SERVICE_UNAVAILABLE', 'The centre is out of reach.');
 const confirmed = true;
@@ -193,23 +193,11 @@ function stored(at: string): void {
   device.parts.store.changeFiles({ put: [{ ...state, wasPushed: true, lastSyncedHash: state.sha256 }] });
 }
 
-const never = (): never => {
-  throw new Error('nobody asks for that here');
-};
 /** Where stored files are deleted. */
-const centre: CentralFiles = {
-  open: never,
-  push: never,
-  pushAll: never,
-  pullAll: never,
-  adopt: never,
-  search: never,
-  snapshot: never,
-  remove: async (fileId) => {
-    if (device.records.failures.size > 0) throw AWAY;
-    if (!device.records.records.delete(fileId)) throw new ServiceError('FILE_NOT_FOUND', 'There is no such file.');
-  },
-};
+const centre = deletingCentre((fileId) => {
+  if (device.records.failures.size > 0) throw AWAY;
+  if (!device.records.records.delete(fileId)) throw new ServiceError('FILE_NOT_FOUND', 'There is no such file.');
+});
 
 /** Few names, so that much happens to each. */
 const NAME = fc.constantFrom('a.md', 'b.md', 'c.md');

@@ -11,9 +11,9 @@ import {
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { Scanner } from '../scan/scanner.js';
+import { deletingCentre } from '../testing/deleting-centre.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { MemoryFileService } from '../testing/memory-file-service.js';
-import type { CentralFiles } from '../transfer/central-files.js';
 import { IntentRepair } from './intent-repair.js';
 
 let device: DeviceFixture;
@@ -23,23 +23,11 @@ let file: FileRecord;
 const removed: string[] = [];
 let refusal: ServiceError | null = null;
 
-const never = (): never => {
-  throw new Error('nobody asks for that here');
-};
-const centre: CentralFiles = {
-  open: never,
-  push: never,
-  pushAll: never,
-  pullAll: never,
-  adopt: never,
-  search: never,
-  snapshot: never,
-  remove: async (fileId) => {
-    if (refusal) throw refusal;
-    removed.push(fileId);
-    device.records.records.delete(fileId);
-  },
-};
+const centre = deletingCentre((fileId) => {
+  if (refusal) throw refusal;
+  removed.push(fileId);
+  device.records.records.delete(fileId);
+});
 
 beforeEach(async () => {
   removed.length = 0;

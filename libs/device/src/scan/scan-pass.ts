@@ -12,52 +12,13 @@ import {
   separateInterdependent,
 } from '@workspace-graph/domain';
 import type { DeviceParts } from '../device-parts.js';
-import type { WholeScan } from '../mirrors/mirrors.js';
-import type { FileState, MirrorRow } from '../store/device-store.js';
-import type { AbsentSections } from './absent-sections.js';
+import type { FileState } from '../store/device-store.js';
 import { readContents, type Scanned } from './content-reader.js';
 import type { WalkEnd, WalkedFile, WalkOrder, WalkPart } from './disk-walk.js';
 import type { Findings } from './findings.js';
+import type { PassOptions, PassResult } from './pass-result.js';
 import type { ScanThreads } from './scan-threads.js';
 import { type ScanStepOf, StepWriter } from './step-writer.js';
-
-/** Files that are to hold still before they are read. */
-export interface Settle {
-  /** Age in which nothing may have changed. */
-  readonly windowMs: number;
-  /** Stamps that were seen at least that long ago: the same stamp again means that the file holds still. */
-  readonly before: ReadonlyMap<string, string>;
-}
-
-export interface PassOptions {
-  readonly row: MirrorRow;
-  /** Paths within the node with what lies under them; null for all. */
-  readonly scope: readonly string[] | null;
-  readonly settle: Settle | null;
-  readonly progress: Pick<WholeScan, 'isCheck' | 'seen' | 'toRead'>;
-  readonly absences: AbsentSections;
-}
-
-export interface PassResult {
-  /** Paths to be looked at again soon, with the stamp they had: they were being written, or changed meanwhile. */
-  readonly again: ReadonlyMap<string, string>;
-  /** Those of them whose content is not known yet. */
-  readonly unread: ReadonlySet<string>;
-  /** By path, what could not be taken in and why. */
-  readonly failures: ReadonlyMap<string, string>;
-  /** What was looked at, with what lies under it; null for all. */
-  readonly looked: ReadonlySet<string> | null;
-  /** True when the file service refused work that is to be tried again. */
-  readonly isIncomplete: boolean;
-  /** When to look at all of it again, in milliseconds of the clock: then an absence counts. Null for no such time. */
-  readonly recheckAt: number | null;
-  /** Names that were read from the disk to compare it with what was known. */
-  readonly entries: number;
-  /** Files that were looked at and have other names, under which they may be changed, as they stand on disk. */
-  readonly linked: readonly string[];
-  /** Of those among them that had changed: their other names, by node, that were not looked at. */
-  readonly otherNames: ReadonlyMap<string, readonly string[]>;
-}
 
 interface Survey {
   readonly found: WalkedFile[];
@@ -75,12 +36,16 @@ interface Absences {
 
 interface Selection {
   readonly candidates: readonly WalkedFile[];
+  /** Inodes of files that do not hold still yet. */
+  readonly restless: ReadonlySet<string | null>;
   /** Of what was found, the known files that are on disk under their own paths, by key. */
   readonly present: ReadonlyMap<string, FileState>;
 }
 
 const ATTEMPTS = 3;
 const ABSENT_SECTION = 'The folder is missing. Its files count as deleted unless it is back within ten seconds.';
+/** Stands for the stamp of a file that was absent. */
+const ABSENT = 'absent';
 const STEPS_AT_ONCE = 1_000;
 const LOOKUPS_AT_ONCE = 1_000;
 const PRINTABLE_ASCII = /^[ -~]+$/;
@@ -117,10 +82,10 @@ export class ScanPass {
     this.scopes = scope && outermost([...scope, ...doubts.looked]);
     this.scope = new Set(this.scopes?.map((path) => path.normalize('NFC')));
     const { found, missing, linked, entries, absences } = await this.survey();
-    const { candidates, present } = await this.select(found, missing);
+    const { candidates, restless, present } = await this.select(found, missing);
     this.noteWork(candidates.length, missing.length);
     const { interdependent, plain } = separateInterdependent(candidates, missing, present);
-    const steps = await this.planInterdependent(interdependent, missing);
+    const steps = await this.planInterdependent(interdependent, missing, restless);
     const certain = steps.filter((step) => this.isCertain(step, absences));
     const isComplete = (await this.writeAll(certain)) && (await this.registerPlain(plain));
     if (isComplete) this.writer.doubts.drop(doubts.looked, this.doubted);
@@ -293,7 +258,9 @@ export class ScanPass {
     const { picked, collisions } = pickNames(named, (key) => present.get(key) ?? null);
     this.note({ failures: collisions.map((collision) => [collision.path, collisionMessage(collision)]) });
     const candidates = picked.filter((file) => this.isSettled(file));
-    return { candidates, present };
+    const settled = new Set(candidates);
+    const restless = new Set(picked.flatMap((file) => (settled.has(file) ? [] : [file.inode])));
+    return { candidates, restless, present };
   }
 
   private hasValidName({ path }: WalkedFile): boolean {
@@ -317,14 +284,23 @@ export class ScanPass {
   private async planInterdependent(
     interdependent: readonly WalkedFile[],
     missing: readonly FileState[],
+    restless: ReadonlySet<string | null>,
   ): Promise<ScanStepOf[]> {
     const read: Scanned[] = [];
     for await (const part of this.readAll(interdependent)) read.push(...part);
     const unread = this.inodesOfAgain(interdependent, read);
-    const isWaiting = ({ inode }: FileState): boolean => inode !== null && unread.has(inode);
-    this.note({ again: missing.filter(isWaiting).map(({ path }) => [path, '']) });
+    const found = new Set(read.map(({ seen }) => seen.inode));
+    const isWaiting = (file: FileState): boolean =>
+      file.inode !== null && (unread.has(file.inode) || restless.has(file.inode) || this.mayBeElsewhere(file, found));
+    this.note({ again: missing.filter(isWaiting).map(({ path }) => [path, ABSENT]) });
     const gone = missing.filter((file) => !isWaiting(file));
     return this.plan(read, gone);
+  }
+
+  /** Of a file that was moved, the system may report the new name after the old one. */
+  private mayBeElsewhere({ path, inode }: FileState, found: ReadonlySet<string | null>): boolean {
+    const { settle } = this.options;
+    return settle !== null && this.scopes !== null && !found.has(inode) && settle.before.get(path) !== ABSENT;
   }
 
   /** Before a folder was scanned once, nobody knows whether all of it is there. */

@@ -7,7 +7,8 @@ import type { MirrorRow } from '../store/device-store.js';
 import { ABSENCE_MS, AbsentSections } from './absent-sections.js';
 import { packStat } from './disk-read.js';
 import { FailureBuffer } from './failure-buffer.js';
-import { type PassResult, ScanPass, type Settle } from './scan-pass.js';
+import type { PassResult, Settle } from './pass-result.js';
+import { ScanPass } from './scan-pass.js';
 import { ScanThreads } from './scan-threads.js';
 import { MirrorGone } from './step-writer.js';
 
