@@ -18,7 +18,7 @@ FROM manifests AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . ./
 ARG SERVICE
-RUN NX_DAEMON=false npx nx run-many -t build --projects=@workspace-graph/${SERVICE} --outputStyle=static \
+RUN NX_DAEMON=false npx nx run-many -t bundle --projects=@workspace-graph/${SERVICE} --outputStyle=static \
   && mkdir built data && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - -T - | tar -xf - -C built
 
 # Without what only builds and tests need; optional are the parts of a workstation, such as the embedded database, and what
@@ -35,4 +35,4 @@ COPY --from=build /app/built ./
 # What a service keeps lies in a volume; it begins as this empty folder, which belongs to the user.
 COPY --from=build --chown=1000:1000 /app/data ./data
 USER 1000:1000
-CMD ["sh", "-c", "exec node apps/$SERVICE/dist/main.js"]
+CMD ["sh", "-c", "exec node apps/$SERVICE/dist/bundle/main.js"]

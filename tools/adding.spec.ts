@@ -13,6 +13,8 @@ const STEPS_MS = 900_000;
 const PAGES = { operation: pageOf('adding-an-operation'), service: pageOf('adding-a-service') };
 /** What the build makes anew of the two pages. */
 const BUILT = ['libs/contracts', 'libs/platform', 'libs/services/graph', 'apps/activity-svc'];
+/** What is started of them. */
+const BUNDLED = ['gateway', 'graph-svc', 'session-svc', 'file-svc', 'activity-svc'].map((name) => `apps/${name}`);
 /** One instance of each service suffices for what is shown. */
 const SCALE = ['graph-svc', 'session-svc', 'file-svc', 'activity-svc'].flatMap((name) => ['--scale', `${name}=1`]);
 /** What the pages say to try, and the checks that what they add must pass; in one run, for each begins with servers of its own. */
@@ -40,16 +42,19 @@ function environment(): NodeJS.ProcessEnv {
 let copy: string;
 const node = (...args: string[]) => run(process.execPath, args, { cwd: copy, env: environment() });
 
+async function script(folder: string, name: string): Promise<void> {
+  const { scripts } = JSON.parse(readFileSync(join(copy, folder, 'package.json'), 'utf8'));
+  const PATH = [join(copy, 'node_modules/.bin'), environment().PATH].join(delimiter);
+  await run('sh', ['-c', scripts[name]], { cwd: join(copy, folder), env: { ...environment(), PATH } });
+}
+
 beforeAll(async () => {
   copy = mkdtempSync(join(tmpdir(), 'workspace-copy-'));
   copyRepository(ROOT, copy);
   for (const steps of Object.values(PAGES)) follow(steps, copy);
   linkPackages(copy);
-  for (const folder of BUILT) {
-    const { scripts } = JSON.parse(readFileSync(join(copy, folder, 'package.json'), 'utf8'));
-    const PATH = [join(copy, 'node_modules/.bin'), environment().PATH].join(delimiter);
-    await run('sh', ['-c', scripts.build], { cwd: join(copy, folder), env: { ...environment(), PATH } });
-  }
+  for (const folder of BUILT) await script(folder, 'build');
+  for (const folder of BUNDLED) await script(folder, 'bundle');
   await node('deploy/write-nats-conf.mjs');
   await node('tools/write-docs.mjs');
 }, STEPS_MS);

@@ -77,7 +77,7 @@ async function run(options) {
   try {
     const made = await central.exec('graph-svc', [
       'node',
-      'apps/graph-svc/dist/bootstrap.js',
+      'apps/graph-svc/dist/bundle/bootstrap.js',
       '--name',
       options.name,
       '--json',

@@ -35,7 +35,7 @@ function ours(child: ChildProcess, name: string): ProcessInfo[] {
 function stores(child: ChildProcess): string {
   return descendantsOf(child.pid ?? -1)
     .map((entry) => entry.command)
-    .filter((command) => !command.includes('dist/main.js'))
+    .filter((command) => !command.includes('dist/bundle/main.js'))
     .join('\n');
 }
 
@@ -57,10 +57,10 @@ describe('npm run central', () => {
     const administrator = new RestClient(url, token);
     expect(await administrator.call(whoami, {})).toMatchObject({ scope: 'manage' });
 
-    const [victim] = ours(child, 'apps/graph-svc/dist/main.js');
+    const [victim] = ours(child, 'apps/graph-svc/dist/bundle/main.js');
     process.kill(victim?.pid ?? -1, 'SIGKILL');
     expect((await administrator.call(whoami, {})).scope).toBe('manage');
-    const instances = (): number[] => ours(child, 'apps/graph-svc/dist/main.js').map((entry) => entry.pid);
+    const instances = (): number[] => ours(child, 'apps/graph-svc/dist/bundle/main.js').map((entry) => entry.pid);
     await until('another instance runs', () => instances().length === 2 && !instances().includes(victim?.pid ?? -1));
     const serving = (): string[] =>
       output()

@@ -4,7 +4,7 @@ import { type Central, type CentralOptions, startCentral } from '@workspace-grap
 import { RestClient } from './rest-client.js';
 
 export const ROOT = join(import.meta.dirname, '../..');
-export const BOOTSTRAP = ['node', 'apps/graph-svc/dist/bootstrap.js', '--name', 'Ada', '--json'] as const;
+export const BOOTSTRAP = ['node', 'apps/graph-svc/dist/bundle/bootstrap.js', '--name', 'Ada', '--json'] as const;
 
 export interface LogLine {
   readonly service: string;

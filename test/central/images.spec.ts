@@ -76,7 +76,7 @@ describe('the Dockerfile', () => {
       [...TARGETS].sort().map((name) => ({
         name,
         build: { context: '.', args: { SERVICE: name } },
-        command: ['node', `apps/${name}/dist/main.js`],
+        command: ['node', `apps/${name}/dist/bundle/main.js`],
       })),
     );
   });
@@ -104,7 +104,7 @@ describe('the Dockerfile', () => {
       'libs/bus/src/run.spec.ts',
       'node_modules/x',
       'libs/platform/node_modules/y',
-      'apps/gateway/dist/main.js',
+      'apps/gateway/dist/bundle/main.js',
       'libs/database/src/generated/client.ts',
       'docs/architecture.md',
     ])

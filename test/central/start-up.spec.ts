@@ -151,8 +151,8 @@ const REFUSED: readonly Mistake[] = [
   [
     'a program that is not there',
     'graph-svc',
-    'apps/graph-svc/dist/main.js',
-    'apps/graph-svc/dist/mian.js',
+    'apps/graph-svc/dist/bundle/main.js',
+    'apps/graph-svc/dist/bundle/mian.js',
     /Cannot find module/,
   ],
   [

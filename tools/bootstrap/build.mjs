@@ -41,19 +41,33 @@ export function packageFolders(root) {
     .filter((folder) => existsSync(join(root, folder, 'package.json')));
 }
 
-/** Packages with a build script, by folder: the script, and a fingerprint of what it is made from, with the folders that it bundles. */
-function packagesToBuild(root) {
+/**
+ * What is made of the packages, in steps that need what the ones before them made: each with the folder that it is made in, the
+ * script, and a fingerprint of what it is made from.
+ */
+function stepsOf(root) {
   const shared = fingerprintOf(root, common);
-  return packageFolders(root).flatMap((folder) => {
-    const { scripts, bundles = [] } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    if (scripts?.build === undefined) return [];
-    return [{ folder, script: scripts.build, wanted: shared + fingerprintOf(root, [folder, ...bundles]) }];
-  });
+  const packages = packageFolders(root).map((folder) => ({
+    folder,
+    ...JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')),
+  }));
+  const builds = packages
+    .filter(({ scripts }) => scripts?.build !== undefined)
+    .map(({ folder, scripts, bundles = [] }) => {
+      const wanted = shared + fingerprintOf(root, [folder, ...bundles]);
+      return { key: folder, folder, made: 'dist', script: scripts.build, wanted };
+    });
+  const all = createHash('sha256').update(builds.map(({ wanted }) => wanted).join()).digest('hex');
+  const wanted = all + fingerprintOf(root, ['tools/bundle.mjs']);
+  const bundles = packages
+    .filter(({ scripts }) => scripts?.bundle !== undefined)
+    .map(({ folder, scripts }) => ({ key: `${folder} bundle`, folder, made: 'dist/bundle', script: scripts.bundle, wanted }));
+  // Each file is compiled on its own, so that packages need not wait for those they import.
+  return [builds, bundles];
 }
 
-/** Each file is compiled on its own, so that packages need not wait for those they import. */
-async function build(root, node, packages) {
-  const left = [...packages];
+async function run(root, node, steps) {
+  const left = [...steps];
   const environment = childEnvironment(node, root);
   const work = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
@@ -66,16 +80,17 @@ async function build(root, node, packages) {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Runs the build script of each package whose sources changed since the last time. */
+/** Builds each package whose sources changed since the last time, and what processes load of them. */
 export async function ensureBuilt(root, node) {
   const stampFile = join(root, 'node_modules', '.workspace-graph-build');
   const built = readJsonIfWhole(stampFile) ?? {};
-  const packages = packagesToBuild(root);
-  const stale = packages.filter(
-    ({ folder, wanted }) => built[folder] !== wanted || !existsSync(join(root, folder, 'dist')),
-  );
-  if (stale.length === 0) return;
+  const steps = stepsOf(root);
+  const isStale = ({ key, folder, made, wanted }) => built[key] !== wanted || !existsSync(join(root, folder, made));
+  const stale = steps.map((step) => step.filter(isStale));
+  if (stale.flat().length === 0) return;
   rmSync(stampFile, { force: true });
-  await timed('Building', () => build(root, node, stale));
-  writeFileSync(stampFile, JSON.stringify(Object.fromEntries(packages.map(({ folder, wanted }) => [folder, wanted]))));
+  await timed('Building', async () => {
+    for (const step of stale) await run(root, node, step);
+  });
+  writeFileSync(stampFile, JSON.stringify(Object.fromEntries(steps.flat().map(({ key, wanted }) => [key, wanted]))));
 }

@@ -4,7 +4,7 @@ import { SERVICE_NAMES } from '@workspace-graph/platform';
 import { startCentral } from '@workspace-graph/testing';
 
 const SCRIPT = fileURLToPath(new URL('./in-image.sh', import.meta.url));
-const BOOTSTRAP = ['node', 'apps/graph-svc/dist/bootstrap.js', '--name', 'Image', '--json'];
+const BOOTSTRAP = ['node', 'apps/graph-svc/dist/bundle/bootstrap.js', '--name', 'Image', '--json'];
 /** What a process in a container may do, as it sees it itself. */
 const RIGHTS = `
 const { readFileSync, writeFileSync } = require('node:fs');

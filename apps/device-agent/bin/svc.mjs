@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 // Any Node can start the command; the product itself needs Node 24.
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  const { hearOutputErrors, main } = await import('../dist/cli/main.js');
+  const { hearOutputErrors, main } = await import('../dist/bundle/main.js');
   hearOutputErrors();
   await main(process.argv.slice(2));
 } else {

@@ -5,7 +5,7 @@ import { Database, migrate } from '@workspace-graph/database';
 import { loadConfig } from '@workspace-graph/platform';
 import { bootstrapAdministrator } from '@workspace-graph/service-identity';
 
-const HELP = `Usage: node apps/graph-svc/dist/bootstrap.js --name NAME [--json]
+const HELP = `Usage: node apps/graph-svc/dist/bundle/bootstrap.js --name NAME [--json]
 
 Creates the first administrator of a central workspace and prints a token with the scope manage, only once.`;
 

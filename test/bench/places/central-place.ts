@@ -48,7 +48,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; r
 }
 
 async function bootstrap(central: Central): Promise<string> {
-  const command = ['node', 'apps/graph-svc/dist/bootstrap.js', '--name', 'Benchmark', '--json'];
+  const command = ['node', 'apps/graph-svc/dist/bundle/bootstrap.js', '--name', 'Benchmark', '--json'];
   const printed = await central.exec('graph-svc', command);
   const line = printed.split('\n').findLast((text) => text.startsWith('{'));
   if (line === undefined) throw new Error(`The first administrator was not made:\n${printed}`);
