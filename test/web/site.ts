@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import { createNode, type Node } from '@workspace-graph/contracts';
 import { startBrowser } from '@workspace-graph/testing/browser';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type RunningWorkspace, WorkspaceFolder } from '../e2e/workspace-process.js';
 
 /** Names of the views. */
@@ -41,6 +41,9 @@ export interface VisitOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
 }
+
+/** What a browser keeps of a sign-in. */
+type SignedIn = Exclude<BrowserContextOptions['storageState'], string | undefined>;
 
 /** Runs in the page, before anything of it. */
 const COUNT_SHIFTS = `
@@ -83,22 +86,14 @@ export class Site implements AsyncDisposable {
     return openVisit(this.browser, options);
   }
 
-  /** A page of somebody who is signed in, at a path below `/app`. */
+  /** A page of somebody who is signed in, at a path below `/app`. How people sign in has specs of its own. */
   async visit(path: string, options: VisitOptions & { readonly token?: string } = {}): Promise<Visit> {
-    const visit = await this.open(options);
-    const { page, context } = visit;
-    const { token } = options;
-    if (token === undefined) {
-      await page.goto(await this.link());
-    } else {
-      await page.goto(`${this.workspace.url}/app/`);
-      await page.getByLabel('Token').fill(token);
-      await page.keyboard.press('Enter');
-    }
-    await page.locator('nav.rail').waitFor();
-    await page.goto(`${this.workspace.url}/app${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    return { ...visit, context };
+    const { url } = this.workspace;
+    const signedIn = await signIn(url, options.token ?? this.folder.token);
+    const visit = await openVisit(this.browser, { ...options, signedIn });
+    await visit.page.goto(`${url}/app${path}`);
+    await visit.page.getByRole('heading', { level: 1 }).waitFor();
+    return visit;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -107,10 +102,26 @@ export class Site implements AsyncDisposable {
   }
 }
 
+/** What a browser keeps of a sign-in: its cookie, and the page's note that it has one. */
+async function signIn(url: string, token: string): Promise<SignedIn> {
+  const answer = await fetch(`${url}/app/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ token }),
+  });
+  const [, name = '', value = ''] = /^([^=]+)=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '') ?? [];
+  expect([answer.status, name]).toEqual([204, expect.stringMatching(/./)]);
+  const cookie = { name, value, domain: new URL(url).hostname, path: '/', expires: -1, httpOnly: true, secure: false };
+  return {
+    cookies: [{ ...cookie, sameSite: 'Strict' }],
+    origins: [{ origin: url, localStorage: [{ name: 'svc:signed-in', value: 'yes' }] }],
+  };
+}
+
 /** A page of a new profile of a browser that notes every fault. */
 export async function openVisit(
   browser: Browser,
-  { language = 'en', theme = 'light', width = 1440 }: VisitOptions = {},
+  { language = 'en', theme = 'light', width = 1440, signedIn }: VisitOptions & { readonly signedIn?: SignedIn } = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
@@ -118,6 +129,7 @@ export async function openVisit(
     colorScheme: theme,
     // What fades in has its colours at once.
     reducedMotion: 'reduce',
+    ...(signedIn && { storageState: signedIn }),
   });
   context.setDefaultTimeout(BUSY_MS);
   const page = await context.newPage();
