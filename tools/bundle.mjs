@@ -45,4 +45,10 @@ const bundle = await rolldown({
 });
 rmSync(folder, { recursive: true, force: true });
 // Names of classes are told: by logs, by errors, by what Nest cannot resolve.
-await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', keepNames: true });
+await bundle.write({
+  dir: folder,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+  keepNames: true,
+});

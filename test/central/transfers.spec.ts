@@ -1,17 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  deleteFile,
-  LIMITS,
-  listAudit,
-  listFiles,
-  listTrash,
-  type OutputOf,
-  PUSH_PATH,
-  setAccess,
-  type storeFile,
-} from '@workspace-graph/contracts';
+import { deleteFile, LIMITS, listAudit, listFiles, listTrash, PUSH_PATH, setAccess } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
 import { until } from './central-world.js';
 import { RestClient } from './rest-client.js';

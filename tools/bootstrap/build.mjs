@@ -57,11 +57,19 @@ function stepsOf(root) {
       const wanted = shared + fingerprintOf(root, [folder, ...bundles]);
       return { key: folder, folder, made: 'dist', script: scripts.build, wanted };
     });
-  const all = createHash('sha256').update(builds.map(({ wanted }) => wanted).join()).digest('hex');
+  const all = createHash('sha256')
+    .update(builds.map(({ wanted }) => wanted).join())
+    .digest('hex');
   const wanted = all + fingerprintOf(root, ['tools/bundle.mjs']);
   const bundles = packages
     .filter(({ scripts }) => scripts?.bundle !== undefined)
-    .map(({ folder, scripts }) => ({ key: `${folder} bundle`, folder, made: 'dist/bundle', script: scripts.bundle, wanted }));
+    .map(({ folder, scripts }) => ({
+      key: `${folder} bundle`,
+      folder,
+      made: 'dist/bundle',
+      script: scripts.bundle,
+      wanted,
+    }));
   // Each file is compiled on its own, so that packages need not wait for those they import.
   return [builds, bundles];
 }
