@@ -19,7 +19,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . ./
 ARG SERVICE
 RUN NX_DAEMON=false npx nx run-many -t bundle --projects=@workspace-graph/${SERVICE} --outputStyle=static \
-  && mkdir built data && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - -T - | tar -xf - -C built
+  && mkdir built data && find apps libs -name node_modules -prune -o -name dist -print | tar -cf - --exclude='*.map' -T - | tar -xf - -C built
 
 # Without what only builds and tests need; optional are the parts of a workstation, such as the embedded database, and what
 # the page is built of.

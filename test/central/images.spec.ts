@@ -107,6 +107,7 @@ describe('the Dockerfile', () => {
       'apps/gateway/dist/bundle/main.js',
       'libs/database/src/generated/client.ts',
       'docs/architecture.md',
+      'tools/soak.mjs',
     ])
       expect([path, ignored(path)]).toEqual([path, true]);
     for (const path of [
@@ -117,6 +118,7 @@ describe('the Dockerfile', () => {
       '.swcrc',
       'nx.json',
       'tsconfig.json',
+      'tools/bundle.mjs',
       'apps/desktop/web/index.html',
     ])
       expect([path, ignored(path)]).toEqual([path, false]);
@@ -138,7 +140,10 @@ describe('the images', () => {
     for (const target of TARGETS) {
       const build = join(into, `${target}-build`);
       for (const folder of [...closureOf(`@workspace-graph/${target}`), ...builtFor(target)])
-        cpSync(join(ROOT, folder, 'dist'), join(build, 'built', folder, 'dist'), { recursive: true });
+        cpSync(join(ROOT, folder, 'dist'), join(build, 'built', folder, 'dist'), {
+          recursive: true,
+          filter: (path) => !path.endsWith('.map'),
+        });
       mkdirSync(join(build, 'data'));
       const image = await buildWithoutDocker(target, { root: ROOT, into: join(into, target), reuse: { build } });
       folders[target] = join(image.folder, image.workdir);
