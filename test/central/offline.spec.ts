@@ -146,7 +146,11 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
   const listed = async () => (await listedBy(station.client, id)).map((item) => item.path).sort();
   const expected = ['outputs/done.md', 'wip/kept.md', 'wip/made.md'];
   expect(await listed()).toEqual(expected);
-  const told = await folder.svc(['files', 'list', id]);
+  // By its name, by its path, and by what nobody here knows.
+  const told = await folder.svc(['files', 'list', 'by call']);
+  const ofPath = await folder.svc(['files', 'list', 'acme/projects/by-call']);
+  expect([ofPath.code, ofPath.stdout]).toEqual([0, told.stdout]);
+  expect((await folder.svc(['files', 'list', 'By'])).stderr).toContain('cannot be reached');
   expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('wip/made.md')]);
   expect(told.stderr).toContain('cannot be reached');
 

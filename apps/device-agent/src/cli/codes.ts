@@ -15,7 +15,7 @@ interface CodeDefinition {
 export const CLI_CODES = {
   WRONG_USAGE: row(EXIT.usage, 'The command, or one of its arguments, is not valid.'),
   CONFIGURATION_INVALID: row(EXIT.usage, 'An environment variable has an invalid value.'),
-  NODE_UNKNOWN: row(EXIT.usage, 'No node has this id or name.'),
+  NODE_UNKNOWN: row(EXIT.usage, 'No node has this id, name or path.'),
   NODE_AMBIGUOUS: row(EXIT.usage, 'Several nodes have this name.'),
   PATH_INVALID: row(EXIT.usage, 'The path is not valid for a file of a node.'),
   WORKSPACE_NOT_RUNNING: row(EXIT.notRunning, 'No workspace is running for the folder.'),

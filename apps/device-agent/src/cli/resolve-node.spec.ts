@@ -1,9 +1,10 @@
-import type { NodeSummary } from '@workspace-graph/contracts';
+import { getNode, type NodeSummary } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
-import type { CliError } from './cli-error.js';
+import { CliError } from './cli-error.js';
 import { resolveNode } from './resolve-node.js';
 import type { WorkspaceClient } from './workspace-client.js';
 
+const PLACED = newId();
 const named = (name: string): Pick<NodeSummary, 'id' | 'name' | 'type' | 'organization'> => ({
   id: newId(),
   name,
@@ -11,7 +12,7 @@ const named = (name: string): Pick<NodeSummary, 'id' | 'name' | 'type' | 'organi
   organization: { id: newId(), type: 'organization', name: 'Bakery' },
 });
 
-/** A workspace that answers one node a page. */
+/** A workspace that answers one node a page, and knows one by its path. */
 function workspace(nodes: readonly ReturnType<typeof named>[]): {
   client: Pick<WorkspaceClient, 'call'>;
   asked: number;
@@ -19,8 +20,12 @@ function workspace(nodes: readonly ReturnType<typeof named>[]): {
   const state = {
     asked: 0,
     client: {
-      call: async (_operation: unknown, { cursor = '0' }: { cursor?: string }) => {
+      call: async (operation: unknown, { cursor = '0', node_id }: { cursor?: string; node_id?: string }) => {
         state.asked += 1;
+        if (operation === getNode) {
+          if (node_id === 'bakery/projects/oven') return { id: PLACED };
+          throw new CliError('NODE_NOT_FOUND', 'There is none.');
+        }
         const at = Number(cursor);
         return { items: nodes.slice(at, at + 1), next_cursor: at + 1 < nodes.length ? String(at + 1) : null };
       },
@@ -63,6 +68,18 @@ describe('the node that a command line names', () => {
     expect([error.exitCode, error.code]).toEqual([2, 'NODE_UNKNOWN']);
     expect(error.options.hint).toContain('Oven (project of Bakery)');
     expect((await refusal('', [])).code).toBe('NODE_UNKNOWN');
-    expect((await refusal('x'.repeat(201), [])).code).toBe('NODE_UNKNOWN');
+    expect((await refusal('x'.repeat(2_000), [])).code).toBe('NODE_UNKNOWN');
+  });
+
+  it('is found by its path', async () => {
+    expect(await resolveNode(workspace([]).client, 'bakery/projects/oven')).toBe(PLACED);
+  });
+
+  it('is left to the workspace where that cannot ask anybody', async () => {
+    for (const code of ['SERVICE_UNAVAILABLE', 'FORBIDDEN'] as const) {
+      const call = () => Promise.reject(new CliError(code, 'Not now.'));
+      const resolved = resolveNode({ call }, ' Second oven ').catch((error: CliError) => error.code);
+      expect(await resolved).toBe(code === 'FORBIDDEN' ? code : 'Second oven');
+    }
   });
 });

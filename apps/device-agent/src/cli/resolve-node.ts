@@ -1,4 +1,12 @@
-import { Id, LIMITS, listNodes, NodeStatus, type NodeSummary } from '@workspace-graph/contracts';
+import {
+  type ErrorCode,
+  getNode,
+  Id,
+  LIMITS,
+  listNodes,
+  NodeStatus,
+  type NodeSummary,
+} from '@workspace-graph/contracts';
 import { fold } from '@workspace-graph/domain';
 import { CliError } from './cli-error.js';
 import { everyItem } from './every-item.js';
@@ -7,21 +15,39 @@ import type { WorkspaceClient } from './workspace-client.js';
 const SHOWN_CANDIDATES = 20;
 
 /**
- * The id of the node that somebody names on the command line, by its id or by its whole name. Case and diacritics of a
- * name do not matter; an id is taken as it is.
- * @throws CliError with exit code 2 when no node or more than one has that name
+ * The id of the node that somebody names on the command line: by its id, its whole name, its path or its key. Case and
+ * diacritics of a name do not matter; an id is taken as it is. Where the workspace cannot reach its centre, the name itself, which
+ * it knows of nodes with a folder on this machine.
+ * @throws CliError with exit code 2 when no node or more than one goes by that
  */
 export async function resolveNode(client: Pick<WorkspaceClient, 'call'>, text: string): Promise<string> {
   const id = Id.safeParse(text);
   if (id.success) return id.data;
   const name = text.trim();
-  if (name === '' || name.length > LIMITS.nameLength)
-    throw new CliError('NODE_UNKNOWN', `"${text}" is neither the id nor the name of a node.`, {});
-  const near = await nodesLike(client, name);
+  if (name === '' || name.length > LIMITS.pathLength)
+    throw new CliError('NODE_UNKNOWN', `"${text}" is neither the id nor the name or the path of a node.`, {});
+  try {
+    return await idOf(client, name);
+  } catch (error) {
+    if (isCode(error, 'SERVICE_UNAVAILABLE')) return name;
+    throw error;
+  }
+}
+
+async function idOf(client: Pick<WorkspaceClient, 'call'>, name: string): Promise<string> {
+  const near = name.length > LIMITS.nameLength ? [] : await nodesLike(client, name);
   const [match, ...others] = near.filter((node) => fold(node.name) === fold(name));
-  if (!match) throw unknown(name, near);
-  if (others.length > 0) throw ambiguous(name, [match, ...others]);
-  return match.id;
+  if (match && others.length > 0) throw ambiguous(name, [match, ...others]);
+  if (match) return match.id;
+  try {
+    return (await client.call(getNode, { node_id: name })).id;
+  } catch (error) {
+    throw isCode(error, 'NODE_NOT_FOUND') ? unknown(name, near) : error;
+  }
+}
+
+function isCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof CliError && error.code === code;
 }
 
 async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): Promise<NodeSummary[]> {
@@ -31,7 +57,7 @@ async function nodesLike(client: Pick<WorkspaceClient, 'call'>, query: string): 
 
 function unknown(name: string, near: readonly NodeSummary[]): CliError {
   return new CliError('NODE_UNKNOWN', `There is no node "${name}" that you may see.`, {
-    hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Enter the whole name, or the id.',
+    hint: near.length > 0 ? `Did you mean: ${candidates(near)}` : 'Enter the whole name, the path, or the id.',
   });
 }
 

@@ -18,6 +18,7 @@ export class LateDevice {
     return withLocalPaths(bus, {
       folderOfNode: (...asked) => this.parts.localPaths.folderOfNode(...asked),
       handoffFile: (...asked) => this.made.get(HandoffFiles).report(...asked),
+      namedHere: (...asked) => this.parts.service.namedHere(...asked),
     });
   }
 

@@ -75,6 +75,37 @@ describe('while the centre is out of reach', () => {
     await device.refusal(listFiles, { node_id: elsewhere }, 'SERVICE_UNAVAILABLE');
   });
 
+  it('knows the nodes of its folders by path, name and key, and no others', async () => {
+    const places = [
+      { name: 'Oven', sync_key: 'alpha-2' },
+      { name: 'Second oven', sync_key: 'oven-2' },
+      { name: 'second Oven', sync_key: 'oven-3' },
+    ];
+    const ids: string[] = [nodeId];
+    for (const { name, sync_key } of places) {
+      const { nodeId: id } = await device.mirror(sync_key);
+      ids.push(id);
+      const [place] = (await device.parts.service.places([id], null)).values();
+      if (place) device.parts.store.places.remember([id], [{ ...place, name, sync_key }]);
+    }
+    const named = (...texts: string[]) =>
+      device.parts.service.namedHere(
+        AWAY,
+        { references: texts.map((text) => ({ kind: 'node', text, field: 'node_id' })) },
+        null,
+      );
+    const [alpha] = device.parts.store.places.recall([nodeId]) ?? [];
+    const at = `${alpha?.organization_sync_key === null ? '' : `${alpha?.organization_sync_key}/`}projects`;
+    expect(named('alpha', `${at}/oven-2`, ' OVEN ')).toEqual([ids[0], ids[2], ids[1]]);
+    expect(named('oven-3', 'alpha-2')).toEqual([ids[3], ids[1]]);
+    for (const text of ['Second oven', 'Ove', 'elsewhere', '']) expect([text, named(text)]).toEqual([text, null]);
+    expect(named('alpha', 'elsewhere')).toBeNull();
+    const references = [{ kind: 'user' as const, text: 'alpha', field: 'user_id' }];
+    expect(device.parts.service.namedHere(AWAY, { references }, null)).toBeNull();
+    const refused = new ServiceError('FORBIDDEN', 'No.');
+    expect(device.parts.service.namedHere(refused, { references: [] }, null)).toBeNull();
+  });
+
   it('creates, writes, moves, renames and deletes, and tells the centre all of it afterwards', async () => {
     const kept = await create('kept.md', 'kept');
     const old = await create('in.md', 'in', 'old');

@@ -1,15 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, InProcessBus } from '@workspace-graph/bus';
-import { type Envelope, getContext, getNode, getOverview, RawJson, ServiceError } from '@workspace-graph/contracts';
+import {
+  type Envelope,
+  getContext,
+  getNode,
+  getOverview,
+  type InputOf,
+  RawJson,
+  resolveReferences,
+  ServiceError,
+} from '@workspace-graph/contracts';
 import { createLogger, newId } from '@workspace-graph/platform';
 import { withLocalPaths } from './with-local-paths.js';
 
 const PATH = '/home/a "quoted" $& path/größe';
+const away = new ServiceError('SERVICE_UNAVAILABLE', 'The centre is out of reach.');
 const mirrored = newId();
 const other = newId();
 const paths = {
   folderOfNode: async (nodeId: string) => (nodeId === mirrored ? PATH : null),
   handoffFile: async () => null,
+  namedHere: (error: unknown, { references }: InputOf<typeof resolveReferences>) =>
+    error === away && references.every(({ text }) => text === 'Oven') ? [mirrored] : null,
 };
 const envelope: Envelope = {
   callId: randomUUID(),
@@ -69,6 +81,15 @@ describe('the bus of a device', () => {
     const without = new RawJson(JSON.stringify({ ...context, node: { id: other, local_path: null } }));
     answer = without;
     expect(await text(bus.call(getContext, { node_id: other }, envelope))).toBe(without.text);
+  });
+
+  it('knows nodes with a folder here by name while nobody else can be asked', async () => {
+    const unreachable = withLocalPaths({ ...bus, call: () => Promise.reject(away) }, paths);
+    const named = (name: string) =>
+      unreachable.call(resolveReferences, { references: [{ kind: 'node', text: name, field: 'node_id' }] }, envelope);
+    expect(await named('Oven')).toEqual({ ids: [mirrored] });
+    await expect(named('Pec')).rejects.toBe(away);
+    await expect(unreachable.call(getNode, { node_id: mirrored }, envelope)).rejects.toBe(away);
   });
 
   it('leaves every other answer and every refusal as it is', async () => {

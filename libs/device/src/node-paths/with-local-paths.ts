@@ -9,8 +9,10 @@ import {
   type OutputOf,
   RawJson,
   type ReplyOf,
+  resolveReferences,
 } from '@workspace-graph/contracts';
 import type { HandoffFiles } from '../mirrors/handoff-files.js';
+import type { FileService } from '../records/file-service.js';
 import type { LocalPaths } from './local-paths.js';
 
 /** Of a path, in which names of people's own making stand between slashes. */
@@ -18,7 +20,8 @@ const CHARACTERS_OF_A_TOKEN = 3;
 
 /**
  * The bus as the surfaces of a device see it: nodes that are read tell the folder of their mirror here, and sessions that
- * can go on the file of their handoff. Every other operation passes through untouched. No answer names a node that is gone.
+ * can go on the file of their handoff; nodes with a folder here are known by name while nobody else can be asked. Every other
+ * operation passes through untouched. No answer names a node that is gone.
  */
 export function withLocalPaths(bus: Bus, paths: Paths): Bus {
   const call = async <Op extends Operation>(
@@ -27,7 +30,12 @@ export function withLocalPaths(bus: Bus, paths: Paths): Bus {
     envelope: Envelope,
     options?: CallOptions,
   ): Promise<ReplyOf<Op>> => {
-    const reply = await bus.call(operation, input, envelope, options);
+    const reply = await bus.call(operation, input, envelope, options).catch((error: unknown) => {
+      const isName = operation.name === resolveReferences.name;
+      const ids = isName ? paths.namedHere(error, input as InputOf<typeof resolveReferences>, envelope) : null;
+      if (!ids) throw error;
+      return { ids } as ReplyOf<Op>;
+    });
     if (operation.name === getNode.name) return (await nodeWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
     if (operation.name === getContext.name)
       return (await contextWithPath(reply, { input, envelope, paths })) as ReplyOf<Op>;
@@ -50,6 +58,7 @@ export function withLocalPaths(bus: Bus, paths: Paths): Bus {
 
 interface Paths extends Pick<LocalPaths, 'folderOfNode'> {
   readonly handoffFile: HandoffFiles['report'];
+  readonly namedHere: FileService['namedHere'];
 }
 
 interface Asked {

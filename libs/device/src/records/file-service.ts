@@ -13,6 +13,7 @@ import {
   type PlacedFile,
   queryFiles,
   RawJson,
+  type resolveReferences,
   ServiceError,
 } from '@workspace-graph/contracts';
 import type { DevicePrincipal } from './device-principal.js';
@@ -115,6 +116,11 @@ export class FileService {
       if (!known) throw error;
       return { ...known, stale: true };
     }
+  }
+
+  /** The ids of nodes with a folder here by what they are called, when nobody else could be asked; null when they are not known so. */
+  namedHere(error: unknown, { references }: InputOf<typeof resolveReferences>, asker: Asker): string[] | null {
+    return this.memoryFor(error, asker)?.named(references) ?? null;
   }
 
   /** What this device remembers, when nobody else could be asked and the asker is its person. */

@@ -10,8 +10,9 @@ import type {
   ParsedInputOf,
   PlacedFile,
   queryFiles,
+  resolveReferences,
 } from '@workspace-graph/contracts';
-import { pathKey, sectionOfStatus } from '@workspace-graph/domain';
+import { fold, nodeFolder, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import { newId } from '@workspace-graph/platform';
 import type { DeviceStore } from '../store/device-store.js';
 import type { RecordOrder } from '../store/record-store.js';
@@ -34,6 +35,13 @@ export class Recollection {
   /** All of the nodes, or null. */
   places(nodeIds: readonly string[]): NodePlace[] | null {
     return this.store.places.recall(nodeIds);
+  }
+
+  /** Nodes by what they are called: a path, a name or a key, in this order. Null when it is not one of them for each. */
+  named(references: InputOf<typeof resolveReferences>['references']): string[] | null {
+    const places = this.store.places.all();
+    const ids = references.map(({ kind, text }) => (kind === 'node' ? idOf(text, places) : null));
+    return ids.every((id) => id !== null) ? ids : null;
   }
 
   rememberPlaces(asked: readonly string[], seen: readonly NodePlace[]): void {
@@ -235,4 +243,16 @@ function readCursor(cursor: string): RecordOrder | null {
   } catch {
     return null;
   }
+}
+
+/** As the centre resolves it, among the nodes with a folder here; null for none and for several. */
+function idOf(reference: string, places: readonly NodePlace[]): string | null {
+  const text = reference.trim();
+  const ways: ((place: NodePlace) => boolean)[] = [
+    (place) => nodeFolder(place) === text,
+    ({ name }) => fold(name) === fold(text),
+    ({ sync_key }) => sync_key === text,
+  ];
+  const found = ways.map((isCalled) => places.filter(isCalled)).find(({ length }) => length > 0);
+  return found?.length === 1 ? (found[0]?.node_id ?? null) : null;
 }

@@ -36,6 +36,7 @@ it('knows the nodes of folders as they were last seen, also after a restart', ()
   store.close();
   store = DeviceStore.open(join(folder, 'sync.db'));
   expect(store.places.recall(['a', 'b'])).toEqual([place('a'), place('b', 'Second oven')]);
+  expect(store.places.all()).toEqual(expect.arrayContaining([place('a'), place('b', 'Second oven')]));
 });
 
 it('tells nothing of several unless it knows all of them', () => {

@@ -11,6 +11,13 @@ export class PlaceStore {
     return found.length === nodeIds.length ? found.map((text) => JSON.parse(text) as NodePlace) : null;
   }
 
+  /** All that are known. */
+  all(): NodePlace[] {
+    return this.sqlite
+      .all('SELECT place FROM known_places')
+      .map((row) => JSON.parse(String(row['place'])) as NodePlace);
+  }
+
   /** Remembers those that have a folder, and forgets those of the asked ones that are not seen any more. */
   remember(asked: readonly string[], seen: readonly NodePlace[]): void {
     const byId = new Map(seen.map((place) => [place.node_id, JSON.stringify(place)]));

@@ -37,7 +37,7 @@ function moveCommand(files: Command): void {
     files
       .command('move')
       .description('move or rename a file, within its node or to another one')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<path>', 'path of the file within it, or its id')
       .argument('<target>', 'new path, or a folder that ends with a slash')
       .option('--to <node>', 'the node to move it to')
@@ -85,7 +85,7 @@ function deleteCommand(files: Command): void {
     files
       .command('delete')
       .description('delete a file; its content can be restored from the trash for 30 days')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<path>', 'path of the file within it, or its id')
       .option('--unregister-only', 'only stop tracking it; the copy on this device stays')
       .option(...YES),
@@ -118,7 +118,7 @@ function renameFolderCommand(files: Command): void {
     files
       .command('rename-folder')
       .description('rename a folder of a node with all files in it')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<folder>', 'the folder with its section, such as wip/drafts')
       .argument('<name>', 'its new name with its section, such as wip/letters')
       .option(...YES),

@@ -77,7 +77,7 @@ function snapshotCommand(files: Command): void {
     files
       .command('snapshot')
       .description('export a document of a cloud service, such as Google Docs, as a file of a node')
-      .argument('<node>', 'id or name of the node that gets the file')
+      .argument('<node>', 'id, name or path of the node that gets the file')
       .argument('<url>', 'address of the document; it contains /d/ID/')
       .addOption(new Option('--format <format>', 'format of the file').choices(EXPORT_FORMATS).default('pdf'))
       .option('--name <filename>', 'name of the file, with its extension; default: snapshot- and the time')
@@ -103,7 +103,7 @@ function storeCommand(files: Command): void {
       .description(
         'upload files of this workstation, copying them into the folder of the node where they are not in it',
       )
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<files...>', 'the files')
       .addOption(
         new Option('--status <status>', 'section of files from outside the folder; default: wip').choices(
@@ -132,7 +132,7 @@ function pullCommand(files: Command): void {
     files
       .command('pull')
       .description('bring what the remote has of files into the folder of their node')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('[paths...]', 'paths within it, or ids; default: every file that is newer on the remote')
       .option('--force', 'also replace what was changed here and not uploaded; it goes to the trash')
       .option('--dry-run', 'tell what would be done, and do nothing'),

@@ -131,7 +131,7 @@ function readCommand(files: Command): void {
     files
       .command('read')
       .description('write the content of a file to standard output, byte for byte')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<path>', 'path of the file within it')
       .option('--output <file>', 'file to write to, - for standard output', '-')
       .option(YES_FLAGS, 'replace an existing file'),
@@ -152,7 +152,7 @@ function createCommand(files: Command): void {
     files
       .command('create')
       .description('create a file; an existing file is never overwritten')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<path>', 'path of the new file within it')
       .option('--text <text>', 'content; default: empty'),
     async ({ out, options, args: [node = '', path = ''] }) => {
@@ -175,7 +175,7 @@ function putCommand(files: Command): void {
     files
       .command('put')
       .description('upload a file of any size to a node')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<file>', 'the file, - for standard input')
       .argument('[path]', 'path within the node, or a folder that ends with a slash; default: wip/')
       .option('--replace', 'replace the content of an existing file'),
@@ -238,7 +238,7 @@ function adoptCommand(files: Command): void {
     files
       .command('adopt')
       .description('track files in the folder of a node, or on its remote, that are not tracked yet')
-      .argument('<node>', 'id or name of the node')
+      .argument('<node>', 'id, name or path of the node')
       .argument('<paths...>', 'paths within it')
       .addOption(
         new Option('--status <status>', 'section of paths that do not name one')

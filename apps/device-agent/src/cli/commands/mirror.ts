@@ -49,7 +49,7 @@ function createCommand(mirror: Command): void {
     mirror
       .command('create')
       .description('create the folder of a node, or complete the existing one')
-      .argument('<node>', 'the node, by id or name')
+      .argument('<node>', 'the node, by id, name or path')
       .option('--path <folder>', 'folder to use instead of the default one in the workspace'),
     async ({ out, options, args: [node = ''] }) => {
       const client = await connect();
@@ -81,7 +81,7 @@ function moveCommand(mirror: Command): void {
     mirror
       .command('move')
       .description('move the folder of a node to another path; its files keep their ids')
-      .argument('<node>', 'the node, by id or name')
+      .argument('<node>', 'the node, by id, name or path')
       .argument('<folder>', 'new path of the folder; must not exist yet'),
     async ({ out, args: [node = '', folder = ''] }) => {
       const client = await connect();
@@ -113,7 +113,7 @@ function removeCommand(mirror: Command): void {
     mirror
       .command('remove')
       .description('stop tracking the folder of a node; the folder and its files stay')
-      .argument('<node>', 'the node, by id or name')
+      .argument('<node>', 'the node, by id, name or path')
       .option(...YES)
       .addHelpText('after', REMOVE_HELP),
     async ({ out, options, args: [node = ''] }) => {

@@ -23,7 +23,7 @@ export function scopeCommand(sessions: Command): void {
       .description('show what a session may reach, add to it, accept or reject a node of it')
       .argument('<id>', 'id of the session')
       .option('--unreviewed', 'only nodes that no edge joins to the scope and nobody has looked at')
-      .option('--add <node...>', 'bring nodes into the scope of a session of yours, by id or name')
+      .option('--add <node...>', 'bring nodes into the scope of a session of yours, by id, name or path')
       .option('--write', 'with --add: also to change them')
       .addOption(new Option('--accept <node>', 'accept a node that the agent brought in').conflicts(['add', 'reject']))
       .addOption(

@@ -57,7 +57,7 @@ function listCommand(sessions: Command): void {
     sessions
       .command('list')
       .description('list sessions, the last active first')
-      .option('--node <node>', 'only those of this node, by id or name')
+      .option('--node <node>', 'only those of this node, by id, name or path')
       .option('--own', 'only your own')
       .option('--waiting', 'only those with an open question')
       .option('--archived', 'include archived ones')

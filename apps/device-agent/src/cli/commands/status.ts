@@ -43,7 +43,7 @@ export function statusCommand(program: Command): void {
     program
       .command('status')
       .description('show whether the workspace is running, who you are, and the state of its folders')
-      .argument('[node]', 'show the state of the files of this node, by id or name')
+      .argument('[node]', 'show the state of the files of this node, by id, name or path')
       .addHelpText('after', EXAMPLES),
     async ({ out, args: [node] }) => (node === undefined ? workspaceStatus(out) : nodeStatus(out, node)),
   );

@@ -34,7 +34,7 @@ export function trashCommands(program: Command): void {
     trash
       .command('list')
       .description('list restorable files, newest first')
-      .argument('[node]', 'only of this node, by id or name')
+      .argument('[node]', 'only of this node, by id, name or path')
       .option('--limit <number>', 'maximum number of entries to list', wholeNumber, LIMITS.listDefault),
     async ({ out, options, args: [node] }) => {
       const client = await connect();

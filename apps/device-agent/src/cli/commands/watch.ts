@@ -44,7 +44,7 @@ export function watchCommand(program: Command): void {
     program
       .command('watch')
       .description('show scans of folders and files that could not be tracked, as they happen')
-      .argument('[node]', 'only this node, by id or name')
+      .argument('[node]', 'only this node, by id, name or path')
       .option('--until-quiet', 'exit when no scan is running')
       .addHelpText('after', EXAMPLES),
     async ({ out, options, args: [node] }) => {
