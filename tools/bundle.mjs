@@ -51,4 +51,5 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
   keepNames: true,
+  comments: { legal: true, annotation: false, jsdoc: false },
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,12 +59,12 @@ describe('a command that runs no workspace', () => {
     );
   });
 
-  /** The names of the packages that a new process of the command loads from node_modules. */
+  /** The names of the packages that the files contain which a new process of the command loads. */
   async function packagesLoadedBy(...args: string[]): Promise<string[]> {
     const tell = `import { registerHooks } from 'node:module';
-      const names = new Set();
-      registerHooks({ load: (url, context, next) => (names.add(/.*node_modules[/]((?:@[^/]+[/])?[^/]+)/.exec(url)?.[1]), next(url, context)) });
-      process.on('exit', () => console.error('loaded ' + [...names].join(' ')));`;
+      const urls = new Set();
+      registerHooks({ load: (url, context, next) => (urls.add(url), next(url, context)) });
+      process.on('exit', () => console.error('loaded ' + [...urls].filter((url) => url.startsWith('file:')).join(' ')));`;
     const command = [`--import=data:text/javascript,${encodeURIComponent(tell)}`, SVC, ...args];
     const stderr = await new Promise<string>((resolve) => {
       // The exit code is told on its own; what was loaded is told in any case.
@@ -72,6 +72,12 @@ describe('a command that runs no workspace', () => {
         resolve(text),
       );
     });
-    return (/^loaded (.*)$/m.exec(stderr)?.[1] ?? '').split(' ');
+    const files = (/^loaded (.*)$/m.exec(stderr)?.[1] ?? '').split(' ').map((url) => fileURLToPath(url));
+    // A bundle says above each module where it comes from.
+    const modules = files.flatMap((file) => [
+      file,
+      ...(readFileSync(file, 'utf8').match(/^\/\/.*node_modules.*$/gm) ?? []),
+    ]);
+    return [...new Set(modules.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? ''))];
   }
 });
