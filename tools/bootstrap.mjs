@@ -13,7 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * What each task runs once everything is in place; `build: false` needs the packages only, `packages: 'run'` none that
- * only development needs.
+ * only development needs, `app` the bundle of that app alone.
  */
 const tasks = {
   // V8 takes 128 MB for new objects on large machines, and is as fast with 32.
@@ -22,8 +22,9 @@ const tasks = {
     script: 'apps/device-agent/bin/svc.mjs',
     args: ['start', '--foreground'],
     packages: 'run',
+    app: 'apps/device-agent',
   },
-  svc: { script: 'apps/device-agent/bin/svc.mjs', packages: 'run' },
+  svc: { script: 'apps/device-agent/bin/svc.mjs', packages: 'run', app: 'apps/device-agent' },
   test: { script: 'tools/run-tests.mjs' },
   soak: { script: 'tools/soak.mjs' },
   bench: { script: 'tools/bench.mjs' },
@@ -41,7 +42,7 @@ async function prepare(task) {
   return exclusively(root, async () => {
     const node = await findNode(root);
     await ensureInstalled(root, node, task.packages ?? 'all');
-    if (task.build !== false) await ensureBuilt(root, node);
+    if (task.build !== false) await ensureBuilt(root, node, task.app);
     return node;
   });
 }

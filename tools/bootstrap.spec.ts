@@ -44,6 +44,34 @@ describe('the bootstrap', () => {
     expect(checkout.builds()).toBe(5);
   });
 
+  it('bundles what all was built of: the app that is started alone, and every one for the rest', async () => {
+    checkout.write(
+      'package.json',
+      JSON.stringify({ workspaces: ['libs/*', 'apps/*'], dependencies: { node: '24.0.0' } }),
+    );
+    checkout.write('apps/device-agent/bin/svc.mjs', '');
+    for (const app of ['device-agent', 'gateway']) {
+      checkout.write(`apps/${app}/package.json`, JSON.stringify({ scripts: { bundle: 'node bundle.cjs' } }));
+      checkout.write(
+        `apps/${app}/bundle.cjs`,
+        `const { appendFileSync, existsSync, mkdirSync } = require('node:fs');
+         appendFileSync('../../bundles', '${app} ' + existsSync('../../libs/one/dist') + '\\n');
+         mkdirSync('dist/bundle', { recursive: true });`,
+      );
+    }
+    const bundledBy = async (task: string): Promise<string[]> => {
+      checkout.write('bundles', '');
+      expect((await finish(checkout.start([task]))).code).toBe(0);
+      return checkout.read('bundles').split('\n').filter(Boolean).sort();
+    };
+    expect(await bundledBy('svc')).toEqual(['device-agent true']);
+    expect(await bundledBy('build')).toEqual(['gateway true']);
+    expect(await bundledBy('svc')).toEqual([]);
+    appendFileSync(checkout.path('libs/one/src/index.ts'), '// changed');
+    expect(await bundledBy('svc')).toEqual(['device-agent true']);
+    expect(await bundledBy('build')).toEqual(['gateway true']);
+  });
+
   it('builds everything anew after a build that failed', async () => {
     await finish(checkout.start(['build']));
     checkout.write('libs/two/package.json', JSON.stringify({ scripts: { build: 'exit 1' } }));

@@ -88,11 +88,12 @@ async function run(root, node, steps) {
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Builds each package whose sources changed since the last time, and what processes load of them. */
-export async function ensureBuilt(root, node) {
+/** Builds each package whose sources changed since the last time, and bundles the apps, or the one that is started alone. */
+export async function ensureBuilt(root, node, app) {
   const stampFile = join(root, 'node_modules', '.workspace-graph-build');
   const built = readJsonIfWhole(stampFile) ?? {};
-  const steps = stepsOf(root);
+  const [builds, bundles] = stepsOf(root);
+  const steps = [builds, app === undefined ? bundles : bundles.filter(({ folder }) => folder === app)];
   const isStale = ({ key, folder, made, wanted }) => built[key] !== wanted || !existsSync(join(root, folder, made));
   const stale = steps.map((step) => step.filter(isStale));
   if (stale.flat().length === 0) return;
@@ -100,5 +101,6 @@ export async function ensureBuilt(root, node) {
   await timed('Building', async () => {
     for (const step of stale) await run(root, node, step);
   });
-  writeFileSync(stampFile, JSON.stringify(Object.fromEntries(steps.flat().map(({ key, wanted }) => [key, wanted]))));
+  const made = Object.fromEntries(steps.flat().map(({ key, wanted }) => [key, wanted]));
+  writeFileSync(stampFile, JSON.stringify({ ...built, ...made }));
 }
