@@ -1,5 +1,6 @@
+import { jest } from '@jest/globals';
 import { type EdgeHarness, startEdge } from '../../test/edge/edge-harness.js';
-import { EdgeAuthenticator, type EndedCredential } from './authenticator.js';
+import { EdgeAuthenticator, type EndedCredential, FRESH_MS } from './authenticator.js';
 
 const PATH = '/no/such/route';
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -10,12 +11,15 @@ describe('credentials', () => {
     edge = await startEdge();
   });
   afterEach(() => edge.close());
+  afterEach(() => jest.restoreAllMocks());
 
   it('are asked about once for many requests, and again after half a second', async () => {
     const { read } = edge.tokens;
+    const now = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(now);
     await Promise.all(Array.from({ length: 20 }, () => edge.fetch(PATH, { token: read })));
     const atOnce = edge.identity.asked.length;
-    await later(550);
+    clock.mockReturnValue(now + FRESH_MS);
     await edge.fetch(PATH, { token: read });
 
     expect([atOnce, edge.identity.asked.length]).toEqual([1, 2]);
@@ -60,9 +64,12 @@ describe('credentials', () => {
   });
 
   it('that expire are refused, also within the half second [identity.token.expired-refused]', async () => {
-    const short = edge.identity.createToken('read', 300);
+    const short = edge.identity.createToken('read', 60_000);
+    // No time passes since it was verified, but that of the day.
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const before = await edge.fetch(PATH, { token: short });
-    await later(350);
+    const day = Date.now() + 60_000;
+    jest.spyOn(Date, 'now').mockReturnValue(day);
 
     expect([before.status, (await edge.fetch(PATH, { token: short })).status]).toEqual([404, 401]);
   });
