@@ -10,8 +10,10 @@ describe('credentials', () => {
   beforeEach(async () => {
     edge = await startEdge();
   });
-  afterEach(() => edge.close());
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await edge.close();
+  });
 
   it('are asked about once for many requests, and again after half a second', async () => {
     const { read } = edge.tokens;
