@@ -82,6 +82,16 @@ describe('a listing of an odd server', () => {
     expect(await failureOf(listed())).toBe('unavailable');
   });
 
+  it('is asked for again where the server closed the connection that it kept', async () => {
+    let closed = 0;
+    answer = (request, response) => {
+      closed += 1;
+      if (closed === 1) request.socket.destroy();
+      else answers(whole)(request, response);
+    };
+    expect(await listed()).toEqual(['file a.txt', 'folder b c']);
+  });
+
   it('is no absence when the server is too busy', async () => {
     answer = (_request, response) => void response.writeHead(503, { 'retry-after': '7' }).end('busy');
     const failure = await listed().catch((error: unknown) => error);
@@ -122,6 +132,9 @@ describe('a content of an odd server', () => {
   it('is the part that was asked for, or an error', async () => {
     const part: Answer = (_request, response) => void response.writeHead(206, { etag: '"1"' }).end('b');
     expect(await reads(part)).toBe('b');
+    let closed = 0;
+    const second: Answer = (request, response) => (closed++ === 0 ? request.socket.destroy() : part(request, response));
+    expect(await reads((request, response) => void second(request, response))).toBe('b');
     const whole: Answer = (_request, response) => void response.writeHead(200, { etag: '"1"' }).end('abc');
     expect(await failureOf(reads(whole))).toBe('unavailable');
     const other: Answer = (_request, response) => void response.writeHead(206, { etag: '"2"' }).end('x');
