@@ -127,6 +127,8 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
   await untilTracked(id, ['wip/gone.md', 'wip/kept.md', 'wip/moved.md']);
   const before = await listedBy(station.client, id);
   const idOf = (name: string): string => before.find(({ filename }) => filename === name)?.id ?? '';
+  const byPath = await folder.svc(['files', 'list', 'acme/projects/by-call']);
+  expect([byPath.code, byPath.stdout]).toEqual([0, expect.stringContaining('wip/kept.md')]);
 
   network.set('refused');
   await until('it is told', async () => (await stateOf(station.client)) === 'unreachable');

@@ -17,6 +17,16 @@ const answers =
   (_request, response) =>
     void response.writeHead(status, { 'content-type': 'text/xml' }).end(text);
 
+/** Closes the connection the first time. */
+function atSecond(give: Answer): Answer {
+  let asked = 0;
+  return (request, response) => {
+    asked += 1;
+    if (asked === 1) request.socket.destroy();
+    else give(request, response);
+  };
+}
+
 let server: Server;
 let url: string;
 let answer: Answer;
@@ -83,12 +93,7 @@ describe('a listing of an odd server', () => {
   });
 
   it('is asked for again where the server closed the connection that it kept', async () => {
-    let closed = 0;
-    answer = (request, response) => {
-      closed += 1;
-      if (closed === 1) request.socket.destroy();
-      else answers(whole)(request, response);
-    };
+    answer = atSecond(answers(whole));
     expect(await listed()).toEqual(['file a.txt', 'folder b c']);
   });
 
@@ -132,9 +137,7 @@ describe('a content of an odd server', () => {
   it('is the part that was asked for, or an error', async () => {
     const part: Answer = (_request, response) => void response.writeHead(206, { etag: '"1"' }).end('b');
     expect(await reads(part)).toBe('b');
-    let closed = 0;
-    const second: Answer = (request, response) => (closed++ === 0 ? request.socket.destroy() : part(request, response));
-    expect(await reads((request, response) => void second(request, response))).toBe('b');
+    expect(await reads(atSecond(part))).toBe('b');
     const whole: Answer = (_request, response) => void response.writeHead(200, { etag: '"1"' }).end('abc');
     expect(await failureOf(reads(whole))).toBe('unavailable');
     const other: Answer = (_request, response) => void response.writeHead(206, { etag: '"2"' }).end('x');
