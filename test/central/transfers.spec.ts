@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deleteFile, LIMITS, listAudit, listFiles, listTrash, PUSH_PATH, setAccess } from '@workspace-graph/contracts';
 import { isTemporaryName } from '@workspace-graph/disk';
@@ -270,7 +270,8 @@ it.each([
     writeFileSync(path, content);
     const before = drafts();
     const broken: Promise<unknown> = (await agentOf(one)).store({ node_id: node, local_path: path }).catch(() => null);
-    await until('the content arrives', () => drafts().some((each) => !before.includes(each)));
+    // One that is empty may not have been noted yet; it would be cleared away in time, not by the next try.
+    await until('the content arrives', () => drafts().some((each) => !before.includes(each) && sizeOf(each) > 0));
     await kill();
     await broken;
     if (!one.running.isRunning) one = await startWorkstation(one.folder);
@@ -317,6 +318,10 @@ function drafts(): string[] {
   return readdirSync(all.storage, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() && isTemporaryName(entry.name) ? [join(entry.parentPath, entry.name)] : [],
   );
+}
+
+function sizeOf(draft: string): number {
+  return statSync(draft, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 async function killOne(): Promise<void> {
