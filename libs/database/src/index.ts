@@ -29,7 +29,7 @@ export * from './embedded/index.js';
 export { Prisma, PrismaClient } from './generated/client.js';
 export * from './migrate/index.js';
 export { namePattern } from './name-pattern.js';
-export type { OutboxMessage } from './outbox/outbox-message.js';
+export { type OutboxMessage, publishedFrom } from './outbox/outbox-message.js';
 export { type OutboxLogger, OutboxPublisher, type OutboxPublisherOptions } from './outbox/outbox-publisher.js';
 export { type Cursor, cursorOf, FIRST_ID, LAST_ID, pageJson } from './page.js';
 export { databaseOptions, publishOutbox, watchDatabase } from './process-database.js';

@@ -1,4 +1,4 @@
-import type { SessionEventBody } from '@workspace-graph/contracts';
+import { ServiceError, type SessionEventBody } from '@workspace-graph/contracts';
 import type { Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { APPEND } from './event.statements.js';
@@ -24,7 +24,7 @@ export interface Log {
 
 /**
  * Appends events to the log of a session that the transaction has locked, in their order; answers where each is.
- * @throws Error where it needs a run that is not live
+ * @throws ServiceError NO_LIVE_RUN where it needs a run that is not live; not for what is there already
  */
 export async function append(
   tx: Transaction,
@@ -44,7 +44,7 @@ export async function append(
   const places = new Map(rows.map((row) => [row.id, row]));
   const appended = ids.map((id) => {
     const row = places.get(id);
-    if (!row) throw new Error('An event was appended and has no place');
+    if (!row) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
     return row;
   });
   if (appended.some((event) => event.is_new))

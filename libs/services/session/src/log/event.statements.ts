@@ -1,4 +1,4 @@
-import { statement, VISIBLE } from '@workspace-graph/database';
+import { publishedFrom, statement, VISIBLE } from '@workspace-graph/database';
 import { seenSession, viewersOf } from '../shared/session.statements.js';
 
 /** A page of a log holds less than this many bytes of payload, but for one that is larger by itself. */
@@ -83,6 +83,12 @@ export const OUTPUT = statement(
   FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
 );
 
+/** The time of the last activity is in an index: it is renewed once in a while. Being archived is no activity. */
+const grow = (events: string): string => `
+    UPDATE session.session s SET last_seq = s.last_seq + ${events},
+      last_activity_at = CASE WHEN s.state IN ('running', 'suspended') AND s.last_activity_at < now() - interval '5 seconds'
+        THEN now() ELSE s.last_activity_at END`;
+
 /**
  * Appends events to a session whose row is locked; what is there under an id stays. $1 session, $2 run, $3 ids, $4 times,
  * $5 kinds, $6 payloads, $7 the run without which nothing is appended; null: any. Answers each id with its seq.
@@ -99,10 +105,7 @@ export const APPEND = statement(
     FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[]) WITH ORDINALITY AS g(id, at, kind, payload, place)
     WHERE NOT EXISTS (SELECT FROM known k WHERE k.id = g.id)
   ), grown AS (
-    -- The time of the last activity is in an index: it is renewed once in a while. Being archived is no activity.
-    UPDATE session.session s SET last_seq = s.last_seq + (SELECT count(*)::int FROM given),
-      last_activity_at = CASE WHEN s.state IN ('running', 'suspended') AND s.last_activity_at < now() - interval '5 seconds'
-        THEN now() ELSE s.last_activity_at END
+    ${grow('(SELECT count(*)::int FROM given)')}
     WHERE s.id = $1::uuid AND ($7::uuid IS NULL OR s.live_run_id = $7::uuid) AND EXISTS (SELECT FROM given) RETURNING s.last_seq
   ), added AS (
     INSERT INTO session.event (session_id, seq, id, run_id, at, kind, payload)
@@ -111,6 +114,29 @@ export const APPEND = statement(
   )
   SELECT a.id::text AS id, a.seq, true AS is_new FROM added a
   UNION ALL SELECT k.id::text, k.seq, false FROM known k`,
+);
+
+/**
+ * Appends new events to a session that is the caller's own and in the hands of a live run; no row where anything is otherwise.
+ * $1 user, $2 sees all, $3 session, $4 run, $5 ids, $6 times, $7 kinds, $8 payloads, $9 id of the message that the log has
+ * grown. Answers the seq before them.
+ */
+export const APPEND_AT_ONCE = statement(
+  'session.append_at_once',
+  `
+  WITH grown AS (
+    ${grow('cardinality($5::uuid[])')}
+    WHERE s.id = $3::uuid AND s.owner_id = $1::uuid AND s.live_run_id = $4::uuid AND ${seenSession('s')}
+      AND NOT EXISTS (SELECT FROM session.event e WHERE e.session_id = $3::uuid AND e.id = ANY ($5::uuid[]))
+    RETURNING s.last_seq, s.last_seq - cardinality($5::uuid[]) AS before
+  ), added AS (
+    INSERT INTO session.event (session_id, seq, id, run_id, at, kind, payload)
+    SELECT $3::uuid, w.before + g.place::int, g.id, $4::uuid, coalesce(g.at, now()), g.kind, g.payload::json
+    FROM grown w, unnest($5::uuid[], $6::timestamptz[], $7::text[], $8::text[]) WITH ORDINALITY AS g(id, at, kind, payload, place)
+  ), told AS (
+    ${publishedFrom('session.appended', '$9::uuid', `jsonb_build_object('session_id', $3::uuid, 'last_seq', w.last_seq)`, 'grown w')}
+  )
+  SELECT w.before FROM grown w`,
 );
 
 /** $1 session, $2 ids of events, $3 texts, $4 whether each is whole, $5 bytes of all of them. */

@@ -10,12 +10,12 @@ import {
   ServiceError,
   streamDelta,
 } from '@workspace-graph/contracts';
-import { Database, runCommand } from '@workspace-graph/database';
+import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy, sessionNotFound } from '../shared/caller.js';
 import { EVENTS, LOGS, NEWEST_EVENTS, OUTPUT } from './event.statements.js';
 import { PUBLISH_DELTA, type PublishDelta } from './publish-delta.js';
-import { reportEvents } from './report-events.js';
+import { report } from './report-events.js';
 
 /** The logs of sessions. */
 @Controller()
@@ -57,7 +57,7 @@ export class LogHandlers {
     input: ParsedInputOf<typeof appendSessionEvents>,
     context: OperationContext,
   ): Promise<ReplyOf<typeof appendSessionEvents>> {
-    return runCommand(this.database, context, (tx) => reportEvents(tx, input));
+    return report(this.database, context, input);
   }
 
   @Handles(readSessionLogs)

@@ -3,20 +3,42 @@ import {
   LIMITS,
   type OutputOf,
   type ParsedInputOf,
+  type ReplyOf,
   type ReportedEvent,
-  ServiceError,
   type ValidationIssue,
   validationFailed,
 } from '@workspace-graph/contracts';
-import type { Transaction } from '@workspace-graph/database';
+import { type Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { problemsOfQuestion } from '@workspace-graph/domain';
+import type { OperationContext } from '@workspace-graph/platform';
 import { askQuestions, refuseQuestions } from '../driving/questions.js';
 import { lockOwnSession, type SessionRow } from '../shared/locked-session.js';
 import { emitChanged, keepHandoff } from '../shared/session-changes.js';
 import { type AppendedEvent, append, type NewEvent } from './append.js';
+import { appendAtOnce } from './append-at-once.js';
 import { KEEP_OUTPUTS } from './event.statements.js';
 
 type Input = ParsedInputOf<typeof appendSessionEvents>;
+
+/**
+ * As `reportEvents`, in a transaction of its own. The ids of the events make it idempotent, also when its run has ended
+ * meanwhile: where nothing else follows, the call is not kept.
+ */
+export async function report(
+  database: Database,
+  context: OperationContext,
+  input: Input,
+): Promise<ReplyOf<typeof appendSessionEvents>> {
+  const events = wellFormed(input);
+  const isMore = events.some(leadsToMore);
+  const appended = isMore ? null : await appendAtOnce(database, context.caller, input, events.map(withSize));
+  return appended ?? runCommand(database, context, (tx) => reportEvents(tx, input));
+}
+
+/** Whether more is done than that it is written down. */
+function leadsToMore({ kind, output }: ReportedEvent): boolean {
+  return kind === 'question' || kind === 'handoff' || output !== undefined;
+}
 
 /**
  * Appends what a run reports, and carries out what follows from it.
@@ -24,11 +46,11 @@ type Input = ParsedInputOf<typeof appendSessionEvents>;
  * too many questions are open
  */
 export async function reportEvents(tx: Transaction, input: Input): Promise<OutputOf<typeof appendSessionEvents>> {
-  const events = input.events as unknown as readonly ReportedEvent[];
-  refuseMalformed(events);
-  const locking = lockLiveSession(tx, input);
+  const events = wellFormed(input);
+  const locking = lockOwnSession(tx, input.session_id);
   // Whether a question may be asked is looked up first; everything else is on its way while the session is locked.
-  if (events.some(({ kind }) => kind === 'question')) await refuseQuestions(tx, await locking, events);
+  const asks = events.some(({ kind }) => kind === 'question');
+  if (asks && (await locking).live_run_id === input.run_id) await refuseQuestions(tx, await locking, events);
   const log = { sessionId: input.session_id, runId: input.run_id, liveRunId: input.run_id };
   const [locked, grown] = await Promise.allSettled([locking, append(tx, log, events.map(withSize))]);
   if (locked.status === 'rejected') throw locked.reason;
@@ -40,10 +62,10 @@ export async function reportEvents(tx: Transaction, input: Input): Promise<Outpu
   return { seqs: appended.map(({ seq }) => seq), last_seq: lastOf(appended) };
 }
 
-async function lockLiveSession(tx: Transaction, { session_id, run_id }: Input): Promise<SessionRow> {
-  const session = await lockOwnSession(tx, session_id);
-  if (session.live_run_id !== run_id) throw new ServiceError('NO_LIVE_RUN', 'This run of the session has ended.');
-  return session;
+function wellFormed(input: Input): readonly ReportedEvent[] {
+  const events = input.events as unknown as readonly ReportedEvent[];
+  refuseMalformed(events);
+  return events;
 }
 
 /** Beyond the schema: ids that repeat, outputs of what has none, and questions that nobody could answer. */

@@ -94,7 +94,29 @@ describe('an event that is there already', () => {
     expect((await world.get(connected.session.id)).last_seq).toBe(3);
   });
 
-  it('is stored once when it comes eight times at the same moment', async () => {
+  it('is answered with its seq also when its run has ended meanwhile; nothing new is taken then', async () => {
+    const connected = await world.connect();
+    const [events, late] = [[said('x'), said('y')], said('late')];
+    const told = await world.report(connected, events);
+    await world.harness.call(suspendSession, { session_id: connected.session.id }, world.owner);
+    expect(await world.report(connected, events)).toEqual(told);
+    const before = await world.log(connected.session.id);
+    const input = reportOf(connected, [...events, late]);
+    await world.harness.refusal(appendSessionEvents, input, world.owner, 'NO_LIVE_RUN');
+    expect(await world.log(connected.session.id)).toEqual(before);
+  });
+
+  it('is stored once when it comes eight times at the same moment, alone or among others that come once', async () => {
+    const mixed = await world.connect();
+    const common = said('common');
+    const reports = Array.from({ length: 8 }, (_, index) => [said(`before ${index}`), common, said(`after ${index}`)]);
+    const places = await Promise.all(reports.map((report) => world.report(mixed, report)));
+    expect(new Set(places.map(({ seqs }) => seqs[1])).size).toBe(1);
+    const log = await world.log(mixed.session.id);
+    expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: 1 + 8 * 2 + 1 }, (_, index) => index + 1));
+  });
+
+  it('is stored once when its whole report comes eight times at the same moment', async () => {
     const connected = await world.connect();
     const events = [said('a'), said('b'), said('c')];
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.report(connected, events)));
