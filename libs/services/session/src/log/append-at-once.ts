@@ -39,7 +39,7 @@ export async function appendAtOnce(
   return { seqs: events.map((_, index) => grown.before + index + 1), last_seq: grown.before + events.length };
 }
 
-/** Reported at the same moment by another call, which was first. */
+/** Reported before, or at the same moment by another call, which was first. */
 function isThereAlready(error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && error.constraint === 'event_id_idx';
 }
