@@ -26,26 +26,31 @@ const BY_CALLER = seenPayload('e', `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id 
 /** As anybody may see it. */
 const BY_ANYBODY = seenPayload('e', 'false');
 
-/** Events of `rows`, which come in the order `direction`, up to the size of a page. */
-const pageOf = (rows: string, direction: 'ASC' | 'DESC', payload = BY_CALLER, bytes = `${PAGE_BYTES}`): string => `
-  coalesce((SELECT json_agg(${eventJson('e', payload)} ORDER BY e.seq) FROM (
+/** Events of `rows`, which come in the order `direction`, up to the size of a page, as `gather` puts their JSON together. */
+const pageOf = (
+  rows: string,
+  direction: 'ASC' | 'DESC',
+  gather: (event: string) => string,
+  { payload = BY_CALLER, bytes = `${PAGE_BYTES}` } = {},
+): string => `(SELECT ${gather(eventJson('e', payload))} FROM (
     SELECT r.*, sum(octet_length(r.payload::text)) OVER (ORDER BY r.seq ${direction}) - octet_length(r.payload::text) AS before FROM (${rows}) r
-  ) e WHERE e.before < ${bytes}), '[]')`;
+  ) e WHERE e.before < ${bytes})`;
 
-const FORWARDS = pageOf(
-  'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq LIMIT $5::int',
-  'ASC',
-);
-const FROM_END = pageOf(
-  'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq DESC LIMIT $5::int',
-  'DESC',
-);
+const asArray = (event: string): string => `coalesce(json_agg(${event} ORDER BY e.seq), '[]')`;
+/** The inside of an array: each JSON value around it would be one more copy of all. */
+const asText = (event: string): string => `coalesce(string_agg(${event}::text, ',' ORDER BY e.seq), '')`;
 
-const pageStatement = (name: string, items: string) =>
+/** A page as its statement answers it: the inside of the array of its events, and the last seq of the log. */
+export interface EventPage extends Record<string, unknown> {
+  readonly items: string;
+  readonly last_seq: number;
+}
+
+const pageStatement = (name: string, direction: 'ASC' | 'DESC') =>
   statement(
     name,
     `
-  SELECT json_build_object('items', ${items}, 'last_seq', s.last_seq)::text AS json
+  SELECT ${pageOf(`SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > $4::int ORDER BY e.seq ${direction} LIMIT $5::int`, direction, asText)} AS items, s.last_seq
   FROM session.session s WHERE s.id = $3::uuid AND ${seenSession('s')}`,
   );
 
@@ -53,9 +58,9 @@ const pageStatement = (name: string, items: string) =>
 const seenBy = (s: string, places: string): string => viewersOf(s, places, '$5', '$6');
 
 /** The log after a seq, of a session that the caller sees. $1 user, $2 sees all, $3 session, $4 after, $5 limit. */
-export const EVENTS = pageStatement('session.events', FORWARDS);
+export const EVENTS = pageStatement('session.events', 'ASC');
 /** The same from its end. */
-export const NEWEST_EVENTS = pageStatement('session.newest_events', FROM_END);
+export const NEWEST_EVENTS = pageStatement('session.newest_events', 'DESC');
 
 /**
  * The logs of several sessions, which share the bytes of some pages, and who sees each. Changes of the scope name no nodes:
@@ -68,8 +73,8 @@ export const LOGS = statement(
   SELECT json_build_object('logs', coalesce(json_agg(json_build_object('session_id', s.id, 'items', ${pageOf(
     'SELECT e.* FROM session.event e WHERE e.session_id = s.id AND e.seq > w.after ORDER BY e.seq LIMIT $3::int',
     'ASC',
-    BY_ANYBODY,
-    `${LOGS_BYTES} / cardinality($1::uuid[])`,
+    asArray,
+    { payload: BY_ANYBODY, bytes: `${LOGS_BYTES} / cardinality($1::uuid[])` },
   )}, 'last_seq', s.last_seq, 'seen_by', ${seenBy('s', 'SELECT v.place::int FROM json_array_elements_text(w.viewers::json) AS v(place)')})), '[]'))::text AS json
   FROM unnest($1::uuid[], $2::int[], $4::text[]) AS w(id, after, viewers) JOIN session.session s ON s.id = w.id`,
 );

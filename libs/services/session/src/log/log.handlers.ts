@@ -13,7 +13,7 @@ import {
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { seenBy, sessionNotFound } from '../shared/caller.js';
-import { EVENTS, LOGS, NEWEST_EVENTS, OUTPUT } from './event.statements.js';
+import { EVENTS, type EventPage, LOGS, NEWEST_EVENTS, OUTPUT } from './event.statements.js';
 import { PUBLISH_DELTA, type PublishDelta } from './publish-delta.js';
 import { report } from './report-events.js';
 
@@ -30,14 +30,14 @@ export class LogHandlers {
     { session_id, after, limit, newest }: ParsedInputOf<typeof listSessionEvents>,
     { caller }: OperationContext,
   ): Promise<RawJson> {
-    const page = await this.database.json(newest ? NEWEST_EVENTS : EVENTS, [
+    const page = await this.database.row<EventPage>(newest ? NEWEST_EVENTS : EVENTS, [
       ...seenBy(caller),
       session_id,
       after,
       limit,
     ]);
     if (!page) throw sessionNotFound(session_id);
-    return page;
+    return new RawJson(`{"items":[${page.items}],"last_seq":${page.last_seq}}`);
   }
 
   @Handles(getSessionOutput)
