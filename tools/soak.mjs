@@ -37,7 +37,7 @@ export const SEARCHES = {
   registry: { specs: ['libs/device/src/store/registry-kill'], sizes: { SVC_REGISTRY_KILLS: 50 } },
   transfers: {
     specs: ['test/central/interrupted-transfers'],
-    sizes: { SVC_TRANSFER_FILES: 2_000, SVC_TRANSFER_MB: 512 },
+    sizes: { SVC_TRANSFER_FILES: 2_000, SVC_TRANSFER_MB: 512, SVC_TRANSFER_LARGEST_MB: 2_048 },
   },
   disk: { specs: ['libs/device/src/files/full-disk'], sizes: { SVC_DISK_STEPS: 10 } },
   graph: {

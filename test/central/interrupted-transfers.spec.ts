@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chown, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { chown, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   fileStatus,
@@ -12,6 +14,7 @@ import {
   setupRemote,
   storeFiles,
 } from '@workspace-graph/contracts';
+import { isTemporaryName } from '@workspace-graph/disk';
 import { listProcesses, type SshServer, startSshd, whyNoSshd } from '@workspace-graph/testing';
 import { until } from './central-world.js';
 import { routeTo, STATIONS_MS, startTwoWorkstations, type TwoWorkstations } from './two-workstations.js';
@@ -20,6 +23,8 @@ import { startWorkstation } from './workstation.js';
 /** How much is on its way; more in `npm run soak`. */
 const FILES = Number(process.env['SVC_TRANSFER_FILES'] ?? 180);
 const LARGE_MB = Number(process.env['SVC_TRANSFER_MB'] ?? 8);
+/** One that everything is killed for in turn, both ways; only there. */
+const LARGEST_MB = Number(process.env['SVC_TRANSFER_LARGEST_MB'] ?? 0);
 const MB = 1_048_576;
 /** Of what goes on where it broke off, and of each of its parts. */
 const LARGER_MB = 160;
@@ -108,6 +113,31 @@ withServer('files on their way, whatever is killed meanwhile', () => {
     STORY_MS,
   );
 
+  (LARGEST_MB > 0 ? it : it.skip)(
+    'are stored and pulled also when one has gigabytes and everything is killed while it is on its way',
+    async () => {
+      const path = join(node.here, 'wip', 'largest.bin');
+      await writeFile(path, randomBytes(MB));
+      await truncate(path, LARGEST_MB * MB);
+      const sha256 = await hashOf(path);
+      hashes.set('largest.bin', sha256);
+      const growsOnRemote = async () => (await growing()).map(([, size]) => size);
+      await killingInTurn(0, growsOnRemote, async ({ client }) => {
+        const { stored } = await client.call(storeFiles, { node_id: node.id, local_paths: [path] });
+        return stored.length === 1;
+      });
+      expect([(await contentsBelow(root)).get('largest.bin'), await growing()]).toEqual([sha256, []]);
+      const { items } = await all.ada.call(listFiles, { node_id: node.id, limit: LIMITS.filesMax });
+      const file_ids = items.flatMap(({ filename, id }) => (filename === 'largest.bin' ? [id] : []));
+      await killingInTurn(1, growsThere, async ({ client }) => {
+        const { pulled } = await client.call(pullFiles, { node_id: node.id, file_ids });
+        return pulled.length === 1;
+      });
+      expect(await contentsBelow(join(node.there, 'wip'))).toEqual(new Map([['largest.bin', sha256]]));
+    },
+    2 * STORY_MS,
+  );
+
   it(
     'are all pulled, each whole and once, with nothing to be done by anybody [files.central.whole-or-nothing]',
     async () => {
@@ -133,6 +163,37 @@ async function growing(): Promise<[string, number][]> {
   const names = await readdir(folder).catch(() => []);
   const sizes = names.map((name) => stat(join(folder, name)).catch(() => null));
   return (await Promise.all(sizes)).flatMap((found, index) => (found ? [[names[index] ?? '', found.size]] : []));
+}
+
+/** How much the other workstation has of contents that are not whole. */
+async function growsThere(): Promise<number[]> {
+  const entries = await readdir(node.there, { recursive: true, withFileTypes: true });
+  const drafts = entries.filter((entry) => entry.isFile() && isTemporaryName(entry.name));
+  const found = drafts.map(({ parentPath, name }) => stat(join(parentPath, name)).catch(() => null));
+  return (await Promise.all(found)).map((draft) => draft?.size ?? 0);
+}
+
+/** Has one content moved until it is done, and kills each of the victims meanwhile, each when more of it is there. */
+async function killingInTurn(
+  station: 0 | 1,
+  sizes: () => Promise<readonly number[]>,
+  move: (workstation: TwoWorkstations['stations'][number]) => Promise<boolean>,
+): Promise<void> {
+  let isDone = false;
+  const moving = async (): Promise<void> => {
+    while (!(await move(all.stations[station]).catch(() => false))) await sleep(100);
+    isDone = true;
+  };
+  const killing = async (): Promise<void> => {
+    for (const [turn, victim] of VICTIMS.entries()) {
+      const bytes = ((turn + 1) / (VICTIMS.length + 1)) * LARGEST_MB * MB;
+      const isThere = async () => isDone || (await sizes()).some((size) => size >= bytes);
+      await until(`part of it is there before ${victim} is killed`, isThere, STORY_MS);
+      expect([victim, isDone]).toEqual([victim, false]);
+      await end(victim, station);
+    }
+  };
+  await Promise.all([moving(), killing()]);
 }
 
 /** Many small files, no two alike, and a large one on its way whenever something is killed. */
@@ -248,9 +309,7 @@ async function contentsBelow(folder: string): Promise<Map<string, string>> {
 }
 
 async function hashOf(path: string): Promise<string> {
-  return sha(await readFile(path));
-}
-
-function sha(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }
