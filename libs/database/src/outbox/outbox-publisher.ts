@@ -1,4 +1,3 @@
-import { setTimeout as rest } from 'node:timers/promises';
 import { BUS_EVENTS, type BusEventType } from '@workspace-graph/contracts';
 import pg from 'pg';
 import type { OutboxMessage } from './outbox-message.js';
@@ -35,7 +34,6 @@ export interface OutboxPublisherOptions {
 const failuresOfBus = 3;
 const longestPauseMs = 10_000;
 const queryWithinMs = 30_000;
-const gatherMs = 5;
 
 /**
  * Publishes committed events in the order of their making, at least once each, and removes them. Any number of
@@ -138,17 +136,12 @@ export class OutboxPublisher {
       if (error !== undefined) throw error;
       const last = this.stopping;
       this.told = false;
-      const beganMs = performance.now();
       const full = await this.publishBatch(rows);
       this.failedAttempts = 0;
       if (full && !this.isOverdue()) continue;
       if (last) return;
       const more = !this.stopping && (await rows.prune());
-      if (more || this.stopping) continue;
-      await this.pause(this.options.pollMs ?? 1_000);
-      // Where events come all the time, many are taken at once; one that comes alone goes out at once.
-      const earlyMs = beganMs + gatherMs - performance.now();
-      if (earlyMs > 0) await rest(earlyMs);
+      if (!more && !this.stopping) await this.pause(this.options.pollMs ?? 1_000);
     }
   }
 

@@ -1,3 +1,5 @@
+const gatherMs = 5;
+
 /**
  * Tells the publishers of the outbox, in whatever process, that something is there to publish. Not within the change
  * itself: commits that notify are carried out one after the other. Many calls are told by few notifications; one that is
@@ -20,7 +22,9 @@ export class OutboxWake {
     this.isUnderWay = true;
     while (this.isDue) {
       this.isDue = false;
-      await this.notify().catch(() => undefined);
+      // The first is told at once; what comes while it is told, and right after it, together.
+      const gathered = new Promise((resolve) => setTimeout(resolve, gatherMs));
+      await Promise.all([this.notify().catch(() => undefined), gathered]);
     }
     this.isUnderWay = false;
   }
