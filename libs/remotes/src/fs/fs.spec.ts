@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,33 @@ describe('a folder as a remote', () => {
       ['other', 'link', false],
     ]);
     expect((await readdir(folder)).sort()).toEqual(['root', 'secret']);
+  });
+
+  (SmallDisk.available() ? it : it.skip)('takes large contents also for a folder on another disk', async () => {
+    const [mounted, path] = [join(root, 'wip'), 'wip/film.bin'];
+    await mkdir(mounted);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', mounted]);
+    try {
+      await using remote = await FsRemote.open(root);
+      const uploaded = async (...parts: string[]): Promise<string> => {
+        const upload = await remote.uploads.begin(path);
+        let done = 0;
+        for (const part of parts) done = await remote.uploads.append(upload, done, bytesOf(part));
+        return upload;
+      };
+      const modifiedAt = '2026-01-02T03:04:05.000Z';
+      const first = await uploaded('half ', 'of it');
+      const file = await remote.uploads.finish(first, { expected: null, modifiedAt });
+      expect([file.path, file.sizeBytes, file.modifiedAt]).toEqual([path, 10, modifiedAt]);
+      const second = await uploaded('another one');
+      expect(await failureOf(remote.uploads.finish(second, { expected: null }))).toBe('exists');
+      expect(await readFile(join(root, path), 'utf8')).toBe('half of it');
+      await remote.uploads.finish(second, { expected: file.revision });
+      expect(await readFile(join(root, path), 'utf8')).toBe('another one');
+      expect([await readdir(mounted), await readdir(join(root, '.svc-uploads'))]).toEqual([['film.bin'], []]);
+    } finally {
+      execFileSync('umount', [mounted]);
+    }
   });
 
   it('is rid of what a killed process was writing, after a day', async () => {
