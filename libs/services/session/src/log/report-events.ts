@@ -32,7 +32,7 @@ export async function report(
   const events = wellFormed(input);
   const isMore = events.some(leadsToMore);
   const appended = isMore ? null : await appendAtOnce(database, context.caller, input, events.map(withSize));
-  return appended ?? runCommand(database, context, (tx) => reportEvents(tx, input));
+  return appended ?? runCommand(database, context, (tx) => carryOutReport(tx, input, events));
 }
 
 /** Whether more is done than that it is written down. */
@@ -46,7 +46,14 @@ function leadsToMore({ kind, output }: ReportedEvent): boolean {
  * too many questions are open
  */
 export async function reportEvents(tx: Transaction, input: Input): Promise<OutputOf<typeof appendSessionEvents>> {
-  const events = wellFormed(input);
+  return await carryOutReport(tx, input, wellFormed(input));
+}
+
+async function carryOutReport(
+  tx: Transaction,
+  input: Input,
+  events: readonly ReportedEvent[],
+): Promise<OutputOf<typeof appendSessionEvents>> {
   const locking = lockOwnSession(tx, input.session_id);
   // Whether a question may be asked is looked up first; everything else is on its way while the session is locked.
   const asks = events.some(({ kind }) => kind === 'question');
