@@ -10,6 +10,7 @@ export interface SessionScale {
   readonly writers: number;
   readonly sockets: number;
   readonly subscriptions: number;
+  /** After these, `IDLE_GROWTH` times as many are opened. */
   readonly idleSockets: number;
   /** Sessions that a new socket is told of. */
   readonly states: number;
@@ -21,6 +22,9 @@ export interface SessionBenchOptions extends SessionScale, BenchOptions {
   readonly scale: string;
   readonly parts: ReadonlySet<SessionPart>;
 }
+
+/** Idle sockets in the end, as a multiple of the first ones. */
+export const IDLE_GROWTH = 3;
 
 /** `tiny` proves that the benchmark runs; its figures say nothing. */
 const SCALES: Readonly<Record<string, SessionScale>> = {

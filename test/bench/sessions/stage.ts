@@ -8,7 +8,7 @@ import type { BareCalls } from './bare.js';
 import type { ClientCalls } from './client.js';
 import { textOf } from './event-texts.js';
 import { Helper } from './helper.js';
-import type { SessionBenchOptions } from './options.js';
+import { IDLE_GROWTH, type SessionBenchOptions } from './options.js';
 import type { Person, ProductCalls } from './product.js';
 
 const POOL_SIZE = 10;
@@ -70,7 +70,7 @@ export async function openStage(options: SessionBenchOptions, progress: (line: s
     const productAt = await product.call('start', { ...started, recordsSessions: false });
     const bareAt = await bare.call('start', started);
     const administrator = await product.call('administrator', null);
-    const most = Math.max(options.sockets, options.idleSockets);
+    const most = Math.max(options.sockets, IDLE_GROWTH * options.idleSockets);
     const people = await product.call('people', {
       count: Math.ceil(most / SOCKETS_PER_PERSON) + 1,
       administrator: administrator.caller,
