@@ -44,6 +44,8 @@ type Log = OutputOf<typeof readSessionLogs>['logs'][number];
 
 const SERVICE = serviceCaller('edge');
 const PAGE = 500;
+/** Feeds that are looked at in one read: so much, what happens meanwhile waits for. */
+const LOOKS_AT_ONCE = 50;
 /** After a failure, until the next attempt. */
 const AGAIN_MS = 500;
 
@@ -54,7 +56,10 @@ const AGAIN_MS = 500;
  */
 export class SessionFeeds {
   private readonly feeds = new Map<string, Feed>();
+  /** Those of which something new is known. */
   private readonly due = new Set<Feed>();
+  /** Those that are looked at in case something was missed. */
+  private readonly unseen = new Set<Feed>();
   private pumping: Promise<void> | null = null;
   private isStopped = false;
 
@@ -125,18 +130,19 @@ export class SessionFeeds {
 
   /** Reads all feeds: something may have happened unheard, or somebody may have lost sight. */
   lookAgain(): void {
-    for (const feed of this.feeds.values()) this.schedule(feed);
+    for (const feed of this.feeds.values()) this.schedule(feed, this.unseen);
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     this.due.clear();
+    this.unseen.clear();
     await this.pumping;
   }
 
-  private schedule(feed: Feed): void {
+  private schedule(feed: Feed, among = this.due): void {
     if (this.isStopped || !hasLive(feed)) return;
-    this.due.add(feed);
+    among.add(feed);
     this.pumping ??= this.pump().finally(() => {
       this.pumping = null;
     });
@@ -146,9 +152,7 @@ export class SessionFeeds {
   private async pump(): Promise<void> {
     // What arrives in the same moment is read together.
     await Promise.resolve();
-    while (this.due.size > 0) {
-      const batch = [...this.due].slice(0, LIMITS.logsPerRead);
-      for (const feed of batch) this.due.delete(feed);
+    for (let batch = this.nextBatch(); batch.length > 0; batch = this.nextBatch()) {
       try {
         await this.read(batch);
       } catch (error) {
@@ -157,6 +161,20 @@ export class SessionFeeds {
         if (!this.isStopped) for (const feed of batch) this.due.add(feed);
       }
     }
+  }
+
+  /** What has grown comes first; some of the rest goes along, also while something always grows. */
+  private nextBatch(): Feed[] {
+    const grown = [...this.due].slice(0, LIMITS.logsPerRead - LOOKS_AT_ONCE);
+    const looks = [...this.unseen].filter((feed) => !this.due.has(feed)).slice(0, LOOKS_AT_ONCE);
+    const batch = [...grown, ...looks];
+    for (const feed of batch) this.forgetDue(feed);
+    return batch;
+  }
+
+  private forgetDue(feed: Feed): void {
+    this.due.delete(feed);
+    this.unseen.delete(feed);
   }
 
   private async read(batch: readonly Feed[]): Promise<void> {
@@ -295,7 +313,7 @@ export class SessionFeeds {
     socket.following.delete(sessionId);
     if (feed.subscriptions.size === 0) {
       this.feeds.delete(sessionId);
-      this.due.delete(feed);
+      this.forgetDue(feed);
     }
   }
 }
