@@ -27,6 +27,11 @@ export interface HandlerOptions {
    * schema.
    */
   readonly anyInput?: boolean;
+  /**
+   * True: the handler only reads, and does not use the home node of the caller. In a session it runs while the scope is
+   * looked at; what it answers is dropped when the scope refuses the call.
+   */
+  readonly besideScope?: boolean;
 }
 
 /** What `@Handles` hands to the registry, as the extras of Nest's message pattern. */

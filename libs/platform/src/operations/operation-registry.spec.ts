@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { jest } from '@jest/globals';
 import { Controller, type INestMicroservice, type Type } from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
@@ -15,6 +16,7 @@ import {
   ServiceError,
   serviceCaller,
   settleFileIntents,
+  updateNode,
   whoami,
 } from '@workspace-graph/contracts';
 import { createLogger } from '../logging/index.js';
@@ -218,6 +220,58 @@ describe('the registry of operations', () => {
       expect(await codeOf(input)).toEqual(['LOCAL_MODE_NO_REMOTE', 'Given undefined.']);
     expect(await codeOf({}, null)).toMatchObject(['UNAUTHENTICATED', expect.anything()]);
     expect(await codeOf({ more: 1 })).toMatchObject(['VALIDATION_FAILED', expect.stringContaining('more')]);
+  });
+
+  it('reads beside the look at the scope of a session, and answers nothing of it before the scope admits the call', async () => {
+    const outcomes: (() => unknown)[] = [];
+    @Controller()
+    class Reading {
+      @Handles(getNode, { besideScope: true })
+      async get(): Promise<never> {
+        return outcomes.shift()?.() as never;
+      }
+    }
+    const registry = await boot([Reading], true);
+    const inSession: Caller = { ...READER, session_id: READER.user_id };
+    const ask = () => call(registry, getNode.name, { node_id: READER.user_id }, inSession);
+    const refusal = new ServiceError('scope_expansion_required', 'It is outside.');
+    const broken = new Error('broken');
+    for (const [read, admitted] of [
+      [() => new RawJson('{"name":"Mia"}'), false],
+      [() => Promise.reject(broken), false],
+      [() => new RawJson('{"name":"Mia"}'), true],
+      [() => Promise.reject(broken), true],
+    ] as const) {
+      const isRead = Promise.withResolvers<void>();
+      const decision = Promise.withResolvers<null>();
+      registry.scopes = { admit: () => decision.promise };
+      outcomes.push(() => {
+        isRead.resolve();
+        return read();
+      });
+      const settled = jest.fn();
+      const answer = ask().catch((error: unknown) => error);
+      void answer.then(settled);
+      // The read has begun although nothing is decided yet.
+      await isRead.promise;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(settled).not.toHaveBeenCalled();
+      if (admitted) decision.resolve(null);
+      else decision.reject(refusal);
+      const expected = admitted ? await Promise.resolve(read()).catch((error: unknown) => error) : refusal;
+      expect(await answer).toEqual(expected);
+    }
+  });
+
+  it('refuses to boot with a handler that would change something before the scope admits it', async () => {
+    @Controller()
+    class Hasty {
+      @Handles(updateNode, { besideScope: true })
+      update(): Promise<never> {
+        throw new Error('never called');
+      }
+    }
+    await expect(boot([Hasty], true)).rejects.toThrow('Operation update_node changes something');
   });
 
   it('lets devices alone ask what is theirs, within the scope of their person, and services what is internal', async () => {

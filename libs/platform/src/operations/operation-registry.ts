@@ -97,6 +97,8 @@ export class OperationRegistry implements CustomTransportStrategy {
     if (!operation || OPERATIONS.get(name) !== operation)
       throw new Error(`Operation ${name} is not in the table of operations`);
     if (this.handlers.has(name)) throw new Error(`Operation ${name} has two handlers`);
+    if (options?.besideScope && !operation.readOnly)
+      throw new Error(`Operation ${name} changes something: its handler waits for the scope of the session`);
     this.handlers.set(name, { ...options, run });
   }
 
@@ -120,12 +122,15 @@ export class OperationRegistry implements CustomTransportStrategy {
     const admitted = admit(operation, call.envelope.caller);
     const parsed = parseInput(operation, input, handler);
     const { signal } = call;
-    const caller = await this.withinScope(operation, parsed, admitted);
-    const envelope = caller === admitted ? call.envelope : { ...call.envelope, caller };
-    const context: OperationContext = { operation, input: parsed, envelope, caller, signal };
+    const contextFor = (caller: Caller): OperationContext => {
+      const envelope = caller === admitted ? call.envelope : { ...call.envelope, caller };
+      return { operation, input: parsed, envelope, caller, signal };
+    };
+    const ahead = handler.besideScope && admitted.session_id ? runAhead(handler, parsed, contextFor(admitted)) : null;
+    const context = contextFor(await this.withinScope(operation, parsed, admitted));
     const run = this.observers.reduceRight<() => Promise<unknown>>(
       (next, observer) => () => observer(operation, context, next),
-      () => handler.run(parsed, context),
+      () => ahead ?? handler.run(parsed, context),
     );
     const reply = await run();
     if (this.validateReplies) checkReply(operation, reply);
@@ -188,6 +193,13 @@ function admit(operation: Operation, caller: Caller | null): Caller {
   if (!scopeIncludes(caller.scope, required))
     throw new ServiceError('FORBIDDEN', `This needs the scope ${required}.`, { required_scope: required });
   return caller;
+}
+
+/** Begins a read of which nobody may ever ask for the outcome. */
+function runAhead({ run }: Handler, input: unknown, context: OperationContext): Promise<unknown> {
+  const outcome = run(input, context);
+  outcome.catch(() => undefined);
+  return outcome;
 }
 
 function scopeOf({ tier, readOnly }: Operation): Scope {

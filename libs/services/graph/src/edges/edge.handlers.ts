@@ -20,7 +20,7 @@ import { LIST_EDGES } from './edge.statements.js';
 export class EdgeHandlers {
   constructor(private readonly database: Database) {}
 
-  @Handles(listEdges)
+  @Handles(listEdges, { besideScope: true })
   async list(input: ParsedInputOf<typeof listEdges>, { caller }: OperationContext): Promise<RawJson> {
     const directions = input.direction === undefined ? [0, 1] : [input.direction === 'outgoing' ? 0 : 1];
     const page = await this.database.json(LIST_EDGES, [

@@ -28,12 +28,12 @@ export class EventHandlers {
     return runCommand(this.database, context, (tx) => log(tx, input));
   }
 
-  @Handles(listEvents)
+  @Handles(listEvents, { besideScope: true })
   list(input: ParsedInputOf<typeof listEvents>, { caller }: OperationContext): Promise<RawJson> {
     return list(this.database, input, caller);
   }
 
-  @Handles(getEvent)
+  @Handles(getEvent, { besideScope: true })
   async get({ event_id: id }: ParsedInputOf<typeof getEvent>, { caller }: OperationContext): Promise<RawJson> {
     const event = await this.database.json(EVENT_WITH_NODE, [...seenBy(caller), id]);
     if (!event) throw eventNotFound(id);

@@ -30,7 +30,7 @@ import { update } from './update-node.js';
 export class NodeHandlers {
   constructor(private readonly database: Database) {}
 
-  @Handles(getNode)
+  @Handles(getNode, { besideScope: true })
   async get(input: ParsedInputOf<typeof getNode>, { caller }: OperationContext): Promise<RawJson> {
     const node = await this.database.json(NODE_DETAIL, [...seenBy(caller), input.node_id]);
     if (!node) throw nodeNotFound(input.node_id);
