@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Caller, ServerFrameType, ServiceError } from '@workspace-graph/contracts';
 import type { WebSocket } from 'ws';
 import type { Admission } from '../edge/admission.js';
@@ -25,6 +26,7 @@ export class LiveSocket {
     readonly admission: Admission,
     /** Whether the upgrade carried the proof of the application's own window, or none is asked for. */
     readonly isProven: boolean,
+    private readonly connection: Pick<Socket, 'cork' | 'uncork'>,
   ) {}
 
   /** Handed to the socket, and not taken by the client. */
@@ -65,6 +67,16 @@ export class LiveSocket {
       this.pendingBytes -= bytes;
       if (this.pendingBytes <= LOW_BYTES) this.drained();
     });
+  }
+
+  /** The frames that `send` hands over go to the system at once: it costs much to do so for each. */
+  together(send: () => void): void {
+    this.connection.cork();
+    try {
+      send();
+    } finally {
+      this.connection.uncork();
+    }
   }
 
   send(type: ServerFrameType, payload: unknown): void {

@@ -33,6 +33,7 @@ const socket = {
   confirm: async () => ({ user_id: 'somebody', scope: 'read' }),
   roomy: async () => undefined,
   sendText: () => undefined,
+  together: (send: () => void) => send(),
 } as unknown as LiveSocket;
 
 const FOLLOWED = Array.from({ length: 500 }, (_none, index) => `session ${index}`);

@@ -93,7 +93,7 @@ export class SessionFeeds {
     try {
       const first = await this.page(subscription);
       begun(first.last_seq);
-      this.hand(subscription, first.items);
+      socket.together(() => this.hand(subscription, first.items));
       if (!subscription.isEnded) void this.catchUp(feed, subscription, first.last_seq);
     } catch (error) {
       this.end(feed, subscription);
@@ -199,7 +199,8 @@ export class SessionFeeds {
     const frames = items.map((event) => ({ seq: event.seq, text: frameOf(event), isShared: isShared(event) }));
     for (const subscription of live) {
       if (subscription.isEnded) continue;
-      if (seenBy.has(viewers.placeOf(subscription.socket))) this.handLive(feed, subscription, frames);
+      if (seenBy.has(viewers.placeOf(subscription.socket)))
+        subscription.socket.together(() => this.handLive(feed, subscription, frames));
       else this.lose(feed, subscription);
     }
     if (!log) return;
@@ -252,7 +253,7 @@ export class SessionFeeds {
         ahead = this.readAhead(subscription, page);
         // Its query is on its way before the frames of this page take their time.
         if (ahead !== null) await nextTurn();
-        this.hand(subscription, page.items);
+        socket.together(() => this.hand(subscription, page.items));
         known = page.last_seq;
         feed.told = Math.max(feed.told, known);
       }

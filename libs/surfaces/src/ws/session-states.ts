@@ -27,7 +27,9 @@ export class SessionStates {
   async greet(socket: LiveSocket): Promise<void> {
     const caller = await socket.confirm();
     const { items } = await ask(this.bus, listSessionStates, {}, { caller, requestId: socket.admission.requestId });
-    for (const state of items) socket.send('session_state', state);
+    socket.together(() => {
+      for (const state of items) socket.send('session_state', state);
+    });
   }
 
   /** Something shown of a session has changed. */

@@ -64,7 +64,7 @@ export class WsService implements OnModuleInit, BeforeApplicationShutdown {
       request.raw,
       socket,
       head,
-      (client) => new LiveSocket(client, admissionOf(request), isProven),
+      (client) => new LiveSocket(client, admissionOf(request), isProven, socket),
     );
   }
 
