@@ -50,6 +50,26 @@ describe('searching responsibilities', () => {
     });
   });
 
+  it('finds them by words that stand partly in their title, partly in the names of who holds them and of their node', async () => {
+    const [antonio, bea] = [await graph.actor('aojea'), await graph.actor('Bea Dvořák')];
+    const windows = await graph.node('area', 'SIG Windows');
+    const lead = await answerFor(windows, 'Lead of the tests', antonio);
+    const notes = await answerFor(windows, 'Notes of meetings', bea);
+    const found = async (query: string): Promise<(string | null)[]> =>
+      (await find(query, { include: ['responsibility'] })).map(({ item_id }) => item_id);
+    expect(await found('lead aojea')).toEqual([lead.id]);
+    expect(await found('sig windows lead')).toEqual([lead.id]);
+    expect(await found('dvorak windows')).toEqual([notes.id]);
+    expect(await found('notes bea sig windows')).toEqual([notes.id]);
+    expect(await found('notes aojea')).toEqual([]);
+    // A node alone is no reason to answer with all that people do there.
+    expect(await found('sig windows')).toEqual([]);
+    expect(await found('lead -aojea windows')).toEqual([]);
+    expect(await found('"lead windows"')).toEqual([]);
+    const [first] = await find('bea notes windows');
+    expect(first).toMatchObject({ kind: 'responsibility', snippet: '«Notes» of meetings: «Bea» Dvořák' });
+  });
+
   it('finds those of a person by a part of their name, after the person', async () => {
     const held = await answerFor(network, 'Keeps the gateway', await graph.actor('Tomáš Hočkin'));
     const hits = await find('hockin');

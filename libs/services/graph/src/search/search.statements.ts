@@ -2,6 +2,9 @@ import type { ActorRef, HitKind, NodeType } from '@workspace-graph/contracts';
 import { SEEN_SETS, seen, statement } from '@workspace-graph/database';
 import { actorRef } from '../shared/projections.js';
 
+/** The shortest word that the indexes of names find. */
+export const TRIGRAM_LENGTH = 3;
+
 /** Scores by which hits in names of nodes and actors come before each other. */
 const EXACT = 1_000;
 const BEGINNING = 900;
@@ -9,6 +12,8 @@ const WORD = 800;
 const INSIDE = 700;
 /** After them come responsibilities, names of sources and tools, and names of files; then texts. */
 const RESPONSIBILITY = 400;
+/** One whose words stand partly in the names of its node and of those who hold it. */
+const SPREAD = 350;
 const LINK = 300;
 const FILE = 200;
 const HIGHEST_TEXT_SCORE = 100;
@@ -17,6 +22,16 @@ const HIGHEST_TEXT_SCORE = 100;
 const WEIGHTS = `'{0.25, 0.2, 0.4, 1.0}'::float4[]`;
 const ESCAPED = `regexp_replace(w.word, '([\\\\%_])', '\\\\\\1', 'g')`;
 
+/** Names that are looked at for one word, and of those the ones whose responsibilities are. */
+const NAMES_OF_WORD = 500;
+const NAMES_OF_ALL = 200;
+/** What is asked with more words, or with an operator, is not looked for in several places. */
+const MOST_WORDS = 8;
+const OPERATORS = `'"|(^| )-|(^| )or( |$)'`;
+/** As the query for words of a text: its last word stands for every word that begins so. */
+const asPrefix = (query: string, text: string): string =>
+  `CASE WHEN ${query}::text LIKE '%''' AND ${text} NOT LIKE '%"' THEN (${query}::text || ':*')::tsquery ELSE ${query} END`;
+
 /** What is asked, prepared once: the folded text, its patterns for names, and the query for words. */
 const ASKED = `
   folded AS MATERIALIZED (SELECT btrim(regexp_replace(graph.fold($3::text), '\\s+', ' ', 'g')) AS text),
@@ -24,10 +39,13 @@ const ASKED = `
     SELECT array_agg('%' || ${ESCAPED} || '%' ORDER BY length(w.word) DESC) AS parts
     FROM folded f, unnest(string_to_array(f.text, ' ')) AS w(word) WHERE w.word <> ''
   ), words AS MATERIALIZED (
-    -- The text form of a query ends in its last word, which stands for every word that begins so.
-    SELECT CASE WHEN querytree(q.words) IN ('', 'T') THEN NULL
-      WHEN q.words::text LIKE '%''' AND f.text NOT LIKE '%"' THEN (q.words::text || ':*')::tsquery ELSE q.words END AS query
+    -- The text form of a query ends in its last word.
+    SELECT CASE WHEN querytree(q.words) IN ('', 'T') THEN NULL ELSE ${asPrefix('q.words', 'f.text')} END AS query
     FROM folded f, LATERAL (SELECT websearch_to_tsquery('simple', f.text) AS words) q
+  ), piece AS MATERIALIZED (
+    SELECT '%' || ${ESCAPED} || '%' AS pattern, length(w.word) >= ${TRIGRAM_LENGTH} AS is_long, ${asPrefix('q.words', 'w.word')} AS query
+    FROM folded f, unnest(string_to_array(f.text, ' ')) AS w(word), LATERAL (SELECT websearch_to_tsquery('simple', w.word) AS words) q
+    WHERE f.text ~ ' ' AND f.text !~ ${OPERATORS} AND cardinality(string_to_array(f.text, ' ')) <= ${MOST_WORDS} AND querytree(q.words) <> ''
   )`;
 const FOLDED = '(SELECT f.text FROM folded f)';
 const QUERY = '(SELECT w.query FROM words w)';
@@ -85,15 +103,40 @@ const files = (column: NameColumn): string => `
     ) h WHERE ${AFTER_CURSOR} ORDER BY h.score DESC, h.at DESC, h.id DESC OFFSET 0
   ) h ${nodeOf('h.node_id')} ${BEST_FIRST}`;
 
-/** What nodes carry: responsibilities by their text or by who holds them, sources, tools and files by name. */
+/** Names that have some of the words, first those that few others have. `condition` is on the row `x` of `table`. */
+const withSomeWords = (table: string, condition: string): string => `
+  SELECT named.id FROM (
+    SELECT named.id, count(*) OVER (PARTITION BY p.pattern) AS others FROM piece p CROSS JOIN LATERAL (
+      SELECT x.id FROM ${table} x WHERE x.name_folded LIKE p.pattern AND ${condition} LIMIT ${NAMES_OF_WORD}
+    ) named WHERE p.is_long
+  ) named GROUP BY named.id ORDER BY sum(1.0 / named.others) DESC, named.id LIMIT ${NAMES_OF_ALL}`;
+const HELD_BY_NAMED = `EXISTS (
+      SELECT FROM graph.responsibility_assignee ra JOIN graph.actor a ON a.id = ra.actor_id
+      WHERE ra.responsibility_id = r.id AND a.name_folded LIKE p.pattern)`;
+
+/** Responsibilities that have each word in their text, in a name of who holds them or in that of their node; not all in the last. */
+const SPREAD_WORDS = `
+  SELECT r.id FROM (
+    SELECT r.id FROM (${withSomeWords('graph.node', seen('x'))}) n JOIN graph.responsibility r ON r.node_id = n.id
+    UNION
+    SELECT ra.responsibility_id FROM (${withSomeWords('graph.actor', 'true')}) a JOIN graph.responsibility_assignee ra ON ra.actor_id = a.id
+  ) likely JOIN graph.responsibility r ON r.id = likely.id JOIN graph.node n ON n.id = r.node_id
+  WHERE NOT EXISTS (SELECT FROM piece p WHERE NOT r.search @@ p.query AND n.name_folded NOT LIKE p.pattern AND NOT ${HELD_BY_NAMED})
+    AND EXISTS (SELECT FROM piece p WHERE r.search @@ p.query OR ${HELD_BY_NAMED})`;
+
+/** What nodes carry: responsibilities by their text, by who holds them or by both and their node, sources, tools and files by name. */
 const carried = (column: NameColumn): string => `
   SELECT 'responsibility' AS kind, r.node_id, r.id, n.updated_at AS at,
-    ${RESPONSIBILITY} + coalesce(CASE WHEN r.search @@ ${QUERY} THEN ${textScore('r.search')} END, 0) AS score
+    found.least + coalesce(CASE WHEN r.search @@ ${QUERY} THEN ${textScore('r.search')} END, 0) AS score
   FROM (
-    SELECT r.id FROM graph.responsibility r WHERE ${WANTED('responsibility')} AND r.search @@ ${QUERY}
-    UNION
-    SELECT ra.responsibility_id FROM graph.actor a JOIN graph.responsibility_assignee ra ON ra.actor_id = a.id
-    WHERE ${WANTED('responsibility')} AND ${inName('a', column)}
+    SELECT id, max(least) AS least FROM (
+      SELECT r.id, ${RESPONSIBILITY} AS least FROM graph.responsibility r WHERE r.search @@ ${QUERY}
+      UNION ALL
+      SELECT ra.responsibility_id, ${RESPONSIBILITY} FROM graph.actor a JOIN graph.responsibility_assignee ra ON ra.actor_id = a.id
+      WHERE ${inName('a', column)}
+      UNION ALL
+      SELECT s.id, ${SPREAD} FROM (${SPREAD_WORDS}) s
+    ) found WHERE ${WANTED('responsibility')} GROUP BY id
   ) found JOIN graph.responsibility r ON r.id = found.id ${nodeOf('r.node_id')}
   UNION ALL
   SELECT l.kind, l.node_id, l.id, n.updated_at, ${LINK} + ${closeness('l')}
@@ -147,7 +190,6 @@ const searchText = (column: NameColumn): string => `
 export const SEARCH = statement('search.hits', searchText(INDEXED));
 /** For shorter ones: trigrams do not help, and walking through their whole index is slower than through all names. */
 export const SEARCH_SHORT = statement('search.hits_of_short', searchText(UNINDEXED));
-export const TRIGRAM_LENGTH = 3;
 
 /** A row of SEARCH. */
 export interface HitRow extends Record<string, unknown> {
