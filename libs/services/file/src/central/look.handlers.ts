@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { onRemote } from '../remotes/refusals.js';
+import { onObject, onRemote } from '../remotes/refusals.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { RemotePool } from '../remotes/remote-pool.js';
 import { seenBy } from '../shared/caller.js';
@@ -68,7 +68,8 @@ async function lookAtAll(held: HeldRemote, files: readonly FoundFile[], signal: 
   const looks: RemoteLook[] = [];
   const queue = files.values();
   const work = async (): Promise<void> => {
-    for (const file of queue) looks.push(await lookAtOne(held, file, signal));
+    for (const file of queue)
+      looks.push(await onObject(held.name, file.file.path, () => lookAtOne(held, file, signal)));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   // An emptied or swapped root has nothing of what it should have: that is no absence.

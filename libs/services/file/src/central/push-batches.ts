@@ -8,6 +8,7 @@ import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import pMap from 'p-map';
 import { onObject } from '../remotes/refusals.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
+import { toldPath } from '../shared/told-path.js';
 import type { RemoteObject } from './object-locks.js';
 import { type FoundFile, SET_REMOTES } from './remote-file.statements.js';
 import { objectAt, objectOf, RemoteFiles, storedHashOf } from './remote-files.js';
@@ -168,8 +169,10 @@ export class PushBatches {
       for (const node_id of nodes) tx.emit('file.changed', { node_id });
       const now = await this.files.some(ids, own.caller, tx);
       pushed = kept.flatMap(({ push, object }) => {
-        const file = now.get(push.file_id)?.file;
-        return file ? [[push.file_id, { file, remote_path: object.path }]] : [];
+        const found = now.get(push.file_id);
+        if (!found) return [];
+        const { file } = found;
+        return [[push.file_id, { file, remote_path: toldPath(found, object.path, file.path) }]];
       });
       return { recorded: kept.length };
     });

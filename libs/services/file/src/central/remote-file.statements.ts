@@ -1,13 +1,10 @@
-import type { FileRecord, NodePlace } from '@workspace-graph/contracts';
+import type { FileRecord } from '@workspace-graph/contracts';
 import { levelOf, statement, VISIBLE } from '@workspace-graph/database';
 import { fileJson, placedJson, placeJson } from '../shared/projections.js';
+import type { ToldNode } from '../shared/told-path.js';
 
 /** A node that the caller sees and that the caller's session holds, as a place for files on remotes. */
-export interface FileNode {
-  /** As the caller may be told of it. */
-  readonly place: NodePlace;
-  /** Its folder on a remote, whoever sees the organization. */
-  readonly folder: string;
+export interface FileNode extends ToldNode {
   /** sync_key of its organization, for an organization its own. */
   readonly organization_key: string | null;
   /** Whether the caller may write on it, and the session too. */

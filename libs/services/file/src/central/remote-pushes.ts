@@ -5,6 +5,7 @@ import { ContentDigest } from '@workspace-graph/disk';
 import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound, seenBy } from '../shared/caller.js';
+import { toldPath } from '../shared/told-path.js';
 import { contentChanged, type LiveContent, otherContent } from './live-contents.js';
 import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
@@ -184,7 +185,7 @@ export class RemotePushes {
         });
         tx.emit('file.changed', { node_id: file.node_id });
       }
-      return { file: (await currentOf(tx, file.id)).file, remote_path: object.path };
+      return { file: (await currentOf(tx, file.id)).file, remote_path: toldPath(found, object.path, found.file.path) };
     });
     return 'parse' in reply ? (reply.parse() as PushedFile) : reply;
   }

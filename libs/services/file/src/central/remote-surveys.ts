@@ -12,7 +12,7 @@ import {
 import { Database } from '@workspace-graph/database';
 import { parseFilePath } from '@workspace-graph/domain';
 import { type RemoteDocument, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
-import { onRemote } from '../remotes/refusals.js';
+import { onNode } from '../remotes/refusals.js';
 import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
 import { NODE_OBJECTS } from './remote-file.statements.js';
 import { RemoteFiles, storedHashOf } from './remote-files.js';
@@ -62,7 +62,7 @@ export class RemoteSurveys {
     for (const remote_name of names) {
       try {
         const own = records.filter((record) => record.remote_name === remote_name);
-        const told = await onRemote(remote_name, () =>
+        const told = await onNode(remote_name, node, () =>
           this.pool.use(remote_name, (held) => this.compare(held, { folder: node.folder, records: own }, signal)),
         );
         untracked.push(...told.untracked);

@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import { nodeFolder, ORGANIZATION_FOLDERS } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { onRemote } from '../remotes/refusals.js';
+import { onNode } from '../remotes/refusals.js';
 import { type HeldRemote, RemotePool } from '../remotes/remote-pool.js';
 import type { FileNode } from './remote-file.statements.js';
 import { RemoteFiles } from './remote-files.js';
@@ -34,7 +34,7 @@ export class ScaffoldHandlers {
       if (!node.is_writable) return { remote_name, folders: [], problem: null };
       const name = await this.files.remoteOf(node);
       remote_name = name;
-      const folders = await onRemote(name, () => this.pool.use(name, (held) => makeFolders(held, node, signal)));
+      const folders = await onNode(name, node, () => this.pool.use(name, (held) => makeFolders(held, node, signal)));
       return { remote_name, folders, problem: null };
     } catch (error) {
       if (!(error instanceof ServiceError) || signal.aborted) throw error;

@@ -1,5 +1,6 @@
 import { ServiceError } from '@workspace-graph/contracts';
 import { CredentialsUnreadable, RemoteFailure, RemoteUnfit, serviceErrorOf } from '@workspace-graph/remotes';
+import { type ToldNode, toldPath } from '../shared/told-path.js';
 
 type Reason = 'unfit' | 'no_credentials' | 'wrong_root' | 'foreign_root' | 'root_in_use' | 'forbidden';
 
@@ -18,6 +19,17 @@ export async function onObject<T>(name: string, path: string, work: () => Promis
     work().catch((error: unknown) => {
       // Where the folder of the node lies may tell of an organization that is hidden from the caller.
       if (!(error instanceof RemoteFailure) || error.facts.path === '') throw error;
+      throw new RemoteFailure(error.reason, { ...error.facts, path }, { cause: error });
+    }),
+  );
+}
+
+/** Does something with objects of a node. */
+export async function onNode<T>(name: string, node: ToldNode, work: () => Promise<T>): Promise<T> {
+  return onRemote(name, () =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof RemoteFailure) || error.facts.path === '') throw error;
+      const path = toldPath(node, error.facts.path, '');
       throw new RemoteFailure(error.reason, { ...error.facts, path }, { cause: error });
     }),
   );
