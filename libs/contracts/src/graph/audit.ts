@@ -36,7 +36,7 @@ export const listAudit = query({
   owner: 'graph',
   tier: 'manage',
   reach: { node_id: 'read', target_id: 'read' },
-  doc: 'Read the audit trail, newest first.',
+  doc: 'Read the audit trail, newest first. In a session, of the nodes that it holds.',
   input: z.strictObject({
     node_id: Id.optional().describe(
       'Everything that concerns this node: also its responsibilities, links, edges, events, files, sessions and requests for access.',

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { listAudit, type ParsedInputOf, type RawJson, validationFailed } from '@workspace-graph/contracts';
 import { Database, LAST_ID } from '@workspace-graph/database';
-import { Handles } from '@workspace-graph/platform';
+import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { EARLIEST, LATEST } from '../shared/time.js';
 import { AUDIT, AUDIT_CURSOR, type AuditFilter } from './audit.statements.js';
 
@@ -10,12 +10,14 @@ import { AUDIT, AUDIT_CURSOR, type AuditFilter } from './audit.statements.js';
 export class AuditHandlers {
   constructor(private readonly database: Database) {}
 
-  /** Answers one page, newest first. @throws ServiceError VALIDATION_FAILED for `about` without a node */
+  /** Answers one page, newest first; in a session, of what it holds. @throws ServiceError VALIDATION_FAILED for `about` without a node */
   @Handles(listAudit)
-  async list(input: ParsedInputOf<typeof listAudit>): Promise<RawJson> {
+  async list(input: ParsedInputOf<typeof listAudit>, { caller }: OperationContext): Promise<RawJson> {
     if (input.about !== undefined && input.node_id === undefined)
       throw validationFailed([{ path: 'about', message: 'needs node_id: it says what a change is about for a node' }]);
+    const session = input.node_id === undefined ? caller.session_id : undefined;
     const all: readonly (readonly [AuditFilter, string | undefined])[] = [
+      ['session', session],
       ['node', input.node_id],
       ['about', input.about],
       ['target', input.target_id],

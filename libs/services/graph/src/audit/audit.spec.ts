@@ -258,4 +258,34 @@ describe('the history of a node', () => {
     expect((await graph.call(listAudit, { node_id: held.id }, agent)).items).toHaveLength(1);
     await graph.refusal(listAudit, { node_id: far.id }, agent, 'scope_expansion_required');
   });
+
+  it('is without a node, for an agent, the history of what its session holds', async () => {
+    const [held, second, far] = [
+      await graph.node('area', 'A'),
+      await graph.node('area', 'B'),
+      await graph.node('area', 'C'),
+    ];
+    const agent = { ...(await graph.session(graph.admin, { read: [held.id, second.id] })), scope: 'manage' as const };
+    const perform = <Op extends Parameters<typeof graph.call>[0]>(op: Op, input: InputOf<Op>) =>
+      graph.call(op, input, graph.admin);
+    await perform(connect, { source_id: held.id, target_id: second.id, relation: 'related_to' });
+    const duty = await perform(addResponsibility, { node_id: far.id, title: 'Secret' });
+    await perform(addResponsibility, { node_id: held.id, title: 'Open' });
+    const seen = async (input: InputOf<typeof listAudit> = {}) =>
+      (await graph.call(listAudit, { limit: 500, ...input }, agent)).items;
+    const expected = [...(await history(held.id)).items, ...(await history(second.id)).items];
+    const ids = (entries: readonly { id: string }[]) => entries.map(({ id }) => id);
+    expect(new Set(ids(await seen()))).toEqual(new Set(ids(expected)));
+    expect(ids(await seen())).toHaveLength(new Set(ids(expected)).size);
+    expect(await seen({ target_id: duty.id })).toEqual([]);
+    expect((await seen({ action: 'add_responsibility' })).map(({ target_name }) => target_name)).toEqual(['Open']);
+    expect((await read({ target_id: duty.id })).items).toHaveLength(1);
+    const pages: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page: Page = await graph.call(listAudit, { limit: 2, ...(cursor ? { cursor } : {}) }, agent);
+      pages.push(...ids(page.items));
+      cursor = page.next_cursor;
+    }
+    expect(pages).toEqual(ids(await seen()));
+  });
 });

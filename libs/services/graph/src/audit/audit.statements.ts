@@ -5,8 +5,9 @@ import { z } from 'zod';
 /** Sort key of the audit trail: when, and the entry's id. */
 export const AUDIT_CURSOR = cursorOf<[string, string]>('list_audit', z.tuple([Timestamp, Id]));
 
-/** What each filter asks; each but `about` has an index that also gives the order. */
+/** What each filter asks; each but `about` has an index that also gives the order. `session` says of which nodes. */
 const FILTERS = {
+  session: '',
   node: 'a.node_id = $?::uuid',
   about: 'a.about = $?::text',
   target: 'a.target_id = $?::uuid',
@@ -38,6 +39,25 @@ function said(field: string, otherwise = 'NULL'): string {
   return `coalesce(a.after ->> '${field}', a.before ->> '${field}', ${otherwise}, ${last})`;
 }
 
+const NEWEST_FIRST = 'ORDER BY a.at DESC, a.id DESC';
+
+/** The lines of a page and one more. */
+function pageOf(filters: readonly AuditFilter[]): string {
+  const parameterOf = (index: number): string => `$${FIRST_FILTER + index}`;
+  const conditions = filters.map((filter, index) => FILTERS[filter].replace('$?', parameterOf(index)));
+  const wanted = ['(a.at, a.id) < ($2::timestamptz, $3::uuid)', 'a.at >= $4::timestamptz', 'a.at < $5::timestamptz']
+    .concat(conditions)
+    .filter((condition) => condition !== '')
+    .join(' AND ');
+  const lines = (trail: string, more: string): string =>
+    `SELECT a.* FROM ${trail} a WHERE ${wanted} ${more} ${NEWEST_FIRST} LIMIT $1::int + 1`;
+  if (!filters.includes('session')) return lines(filters.includes('node') ? 'audit.node_trail' : 'audit.trail', '');
+  // Of each node its newest lines; what concerns two of them is one line.
+  return `SELECT DISTINCT ON (a.at, a.id) a.*
+    FROM session.scope_nodes(${parameterOf(filters.indexOf('session'))}::uuid) held(id)
+    CROSS JOIN LATERAL (${lines('audit.node_trail', 'AND a.node_id = held.id')}) a ${NEWEST_FIRST} LIMIT $1::int + 1`;
+}
+
 /** $1 page size, $2 and $3 sort key, $4 from, $5 to, $6… the filters. */
 const auditText = (filters: readonly AuditFilter[]): string =>
   pageJson(
@@ -49,17 +69,12 @@ const auditText = (filters: readonly AuditFilter[]): string =>
       'before', a.before, 'after', a.after, 'request_id', a.request_id,
       'session', CASE WHEN a.session_id IS NOT NULL THEN json_build_object('id', a.session_id, 'seq', a.session_seq) END) AS item,
     ${AUDIT_CURSOR.sql('graph.iso(a.at)', 'a.id')} AS cursor, row_number() OVER (ORDER BY a.at DESC, a.id DESC) AS place
-  FROM (
-    SELECT a.* FROM ${filters.includes('node') ? 'audit.node_trail' : 'audit.trail'} a
-    WHERE (a.at, a.id) < ($2::timestamptz, $3::uuid) AND a.at >= $4::timestamptz AND a.at < $5::timestamptz
-      ${filters.map((filter, index) => `AND ${FILTERS[filter].replace('?', String(FIRST_FILTER + index))}`).join(' ')}
-    ORDER BY a.at DESC, a.id DESC LIMIT $1::int + 1
-  ) a`,
+  FROM (${pageOf(filters)}) a`,
   );
 
-/** Every choice of filters, each in their order; `about` is a question to the history of a node. */
-const combinations = choicesOf(Object.keys(FILTERS) as AuditFilter[]).filter(
-  (filters) => filters.includes('node') || !filters.includes('about'),
+/** Every choice of filters, each in their order; `about` is a question to the history of a node, which the session holds. */
+const combinations = choicesOf(Object.keys(FILTERS) as AuditFilter[]).filter((filters) =>
+  filters.includes('node') ? !filters.includes('session') : !filters.includes('about'),
 );
 
 function choicesOf([first, ...others]: readonly AuditFilter[]): AuditFilter[][] {
