@@ -23,7 +23,11 @@ const TEXTS: { readonly [K in SessionEventKind]: Say<K> } = {
     `- State: ${from} → ${to}${reason ? `, ${reason.replaceAll('_', ' ')}` : ''} (${nameOf(by)})`,
   run_started: ({ runner, mode }) => `- Run started: ${runner}, ${mode}`,
   run_ended: ({ outcome, error }) => `- Run ended: ${outcome}${error ? `, ${error}` : ''}`,
-  scope_changed: ({ node_ids, access, added_via }) => `- Scope: ${node_ids.length} nodes for ${access} (${added_via})`,
+  scope_changed: ({ node_ids, access, added_via, reason }) => {
+    const nodes = node_ids.length === 1 ? '1 node' : `${node_ids.length} nodes`;
+    const change = access === null ? `${nodes} taken out` : `${nodes} for ${access} (${added_via})`;
+    return `- Scope: ${change}${reason === undefined ? '' : `: ${reason}`}`;
+  },
 };
 
 /** An event of a session as a paragraph of Markdown. */

@@ -15,7 +15,7 @@ export class AuditHandlers {
   async list(input: ParsedInputOf<typeof listAudit>, { caller }: OperationContext): Promise<RawJson> {
     if (input.about !== undefined && input.node_id === undefined)
       throw validationFailed([{ path: 'about', message: 'needs node_id: it says what a change is about for a node' }]);
-    const session = input.node_id === undefined ? caller.session_id : undefined;
+    const session = input.node_id === undefined ? (caller.session_id ?? undefined) : undefined;
     const all: readonly (readonly [AuditFilter, string | undefined])[] = [
       ['session', session],
       ['node', input.node_id],

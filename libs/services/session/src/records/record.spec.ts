@@ -125,6 +125,20 @@ describe('the ways in which a session can go on', () => {
     await world.harness.call(closeSession, input, world.owner);
     expect((await info()).modes).toEqual([]);
   });
+
+  it('are none for an agent that connects by itself, which could not be resumed [sessions.resume-info]', async () => {
+    const connected = await world.connect();
+    const input = { session_id: connected.session.id };
+    const handoff = { title: 'Half done', text: 'The rest tomorrow.', written_by: 'agent' as const };
+    await world.report(connected, [{ kind: 'handoff', payload: handoff }]);
+    await world.end(connected, { outcome: 'suspended', reason: 'disconnect' });
+    expect(await world.harness.call(getResumeInfo, input, world.owner)).toMatchObject({
+      modes: [],
+      handoff: { title: 'Half done' },
+    });
+    const resumed = world.harness.call(resumeSession, { ...input, mode: 'handoff' }, world.owner);
+    await expect(resumed).rejects.toMatchObject({ code: 'NO_LIVE_RUN' });
+  });
 });
 
 describe('a task', () => {

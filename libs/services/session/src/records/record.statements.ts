@@ -70,7 +70,8 @@ export const RESUME_INFO = statement(
   'session.resume_info',
   `
   SELECT json_build_object(
-    'modes', CASE WHEN s.state <> 'suspended' OR s.owner_id <> $1::uuid THEN '[]'::json
+    -- An agent that connects by itself is connected again, not resumed.
+    'modes', CASE WHEN s.state <> 'suspended' OR s.owner_id <> $1::uuid OR s.runner IS NULL THEN '[]'::json
       WHEN s.can_continue THEN '["conversation","handoff"]'::json ELSE '["handoff"]'::json END,
     'handoff', CASE WHEN s.handoff_at IS NOT NULL THEN json_build_object(
       'title', s.handoff_title, 'text', s.handoff_text, 'written_by', s.handoff_by, 'at', graph.iso(s.handoff_at)) END,

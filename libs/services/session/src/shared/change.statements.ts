@@ -56,12 +56,14 @@ export const HANDOFF_FACTS = statement(
   'session.handoff_facts',
   `
   WITH recent AS MATERIALIZED (
-    SELECT e.seq, e.kind, e.payload, e.run_id FROM session.event e
-    WHERE e.session_id = $1::uuid AND e.kind IN ('user_message', 'assistant_message', 'file_change', 'handoff')
+    SELECT e.seq, e.kind, e.payload FROM session.event e
+    WHERE e.session_id = $1::uuid AND e.kind IN ('user_message', 'assistant_message', 'file_change')
       AND e.seq > (SELECT s.last_seq - ${LOOKED_AT} FROM session.session s WHERE s.id = $1::uuid)
   )
   SELECT ${lastText('user_message')} AS "lastUserMessage", ${lastText('assistant_message')} AS "lastAssistantMessage",
     ARRAY(SELECT e.payload ->> 'path' FROM recent e WHERE e.kind = 'file_change' ORDER BY e.seq DESC) AS "changedFiles",
     ARRAY(SELECT q.question ->> 'title' FROM session.question q WHERE q.session_id = $1::uuid AND q.answered_at IS NULL ORDER BY q.asked_at) AS "openQuestions",
-    EXISTS (SELECT FROM recent e WHERE e.kind = 'handoff' AND e.run_id = $2::uuid AND e.payload ->> 'written_by' = 'agent') AS is_handed_over`,
+    -- It may lie further back in the log than what is looked at.
+    EXISTS (SELECT FROM session.session s JOIN session.run r ON r.id = $2::uuid
+      WHERE s.id = $1::uuid AND s.handoff_by = 'agent' AND s.handoff_at >= r.started_at) AS is_handed_over`,
 );

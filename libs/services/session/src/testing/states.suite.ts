@@ -202,6 +202,24 @@ export function describeStates(given: () => StatesWorld): void {
       expect((await kinds(session.id)).filter((kind) => kind === 'handoff')).toHaveLength(1);
     });
 
+    it('after the agent has handed over long ago: its handoff stays, and one of the run before does not count', async () => {
+      const connected = await world.connect();
+      const handoff = { title: 'Early', text: 'Before all the rest.', written_by: 'agent' as const };
+      await world.report(connected, [{ kind: 'handoff', payload: handoff }]);
+      const message = { kind: 'assistant_message', payload: { text: 'On it goes.' } } as const;
+      for (let batch = 0; batch < 11; batch++)
+        await world.report(
+          connected,
+          Array.from({ length: 100 }, () => message),
+        );
+      await world.end(connected, { outcome: 'suspended', reason: 'disconnect' });
+      const suspended = await world.get(connected.session.id);
+      expect(suspended).toMatchObject({ handoff: { title: 'Early', written_by: 'agent' } });
+      const again = await world.connect({ session_id: connected.session.id });
+      await world.end(again, { outcome: 'suspended', reason: 'disconnect' });
+      expect(await world.get(connected.session.id)).toMatchObject({ handoff: { written_by: 'server' } });
+    });
+
     it.each(['completed', 'failed'] as const)(
       'by itself, %s: the session is suspended for no reason of ours',
       async (outcome) => {
