@@ -138,6 +138,7 @@ it('the own token of the workspace is shown on demand and replaced; the page sta
   await mcp.getByText('bearer_token_env_var').waitFor();
   await mcp.getByText('Mistral Vibe').click();
   await mcp.getByText('[[mcp_servers]]').waitFor();
+  await mcp.getByText('vibe --agent workspace-graph').waitFor();
   const before = site.folder.token;
   expect(await page.content()).not.toContain(before);
   await mcp.getByRole('button', { name: 'Show' }).click();

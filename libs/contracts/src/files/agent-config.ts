@@ -7,12 +7,18 @@ export const AGENT_SERVER_NAME = 'workspace-graph';
 export const AGENT_CLIENTS = ['claude-code', 'codex', 'mistral-vibe'] as const;
 export type AgentClient = (typeof AGENT_CLIENTS)[number];
 
-/** Where each of them reads its configuration, within the folder in which it starts. */
+/**
+ * Where each of them reads our entry, within the folder in which it starts. For Vibe this is a profile, which comes on top of
+ * the person's own configuration: a `.vibe/config.toml` of the folder may stand in its place.
+ */
 export const AGENT_CONFIG_PATHS: Readonly<Record<AgentClient, string>> = {
   'claude-code': '.mcp.json',
   codex: '.codex/config.toml',
-  'mistral-vibe': '.vibe/config.toml',
+  'mistral-vibe': `.vibe/agents/${AGENT_SERVER_NAME}.toml`,
 };
+
+/** How Vibe is started with that profile. */
+export const VIBE_COMMAND = `vibe --agent ${AGENT_SERVER_NAME}`;
 
 /** The value of our entry in JSON, with Claude Code. */
 export function agentEntry(url: string) {

@@ -31,9 +31,9 @@ export const AGENT_FILES: readonly AgentFile[] = [
     path: AGENT_CONFIG_PATHS.codex,
     entry: (url) => tomlBlock(agentTable('codex', url), codexApart),
   },
-  // A profile, `vibe --agent workspace-graph`, comes on top of the person's own configuration.
-  { client: 'mistral-vibe', path: `.vibe/agents/${AGENT_SERVER_NAME}.toml`, entry: vibeEntry },
-  { client: 'mistral-vibe', path: AGENT_CONFIG_PATHS['mistral-vibe'], joinsOnly: true, entry: vibeEntry },
+  { client: 'mistral-vibe', path: AGENT_CONFIG_PATHS['mistral-vibe'], entry: vibeEntry },
+  // Where the person has one, it may be all that Vibe reads.
+  { client: 'mistral-vibe', path: '.vibe/config.toml', joinsOnly: true, entry: vibeEntry },
 ];
 
 function vibeEntry(url: string): OwnedText {

@@ -46,6 +46,7 @@ export const settings: Same<typeof english> = {
     client: 'Klient agenta',
     clients: { 'claude-code': 'Claude Code', codex: 'Codex', 'mistral-vibe': 'Mistral Vibe' },
     into: 'Patří do <c>{{command}}</c> ve složce, kde se agent spouští',
+    profile: 'Spusťte ho jako <c>{{command}}</c>: přidá se k vaší vlastní konfiguraci, která zůstane, jak je.',
     copy_config: 'Kopírovat konfiguraci',
     variable_local:
       'Token se do ní nepíše: agent si ho bere z <c>{{variable}}</c>, kterou nastaví <c>{{command}}</c>. Složky, které vytvoří <c>{{mirror}}</c>, ji už mají.',

@@ -52,6 +52,7 @@ export const settings = {
     client: 'Agent client',
     clients: { 'claude-code': 'Claude Code', codex: 'Codex', 'mistral-vibe': 'Mistral Vibe' },
     into: 'Goes into <c>{{command}}</c> of the folder in which the agent starts',
+    profile: 'Start it with <c>{{command}}</c>: this comes on top of your own configuration, which stays as it is.',
     copy_config: 'Copy the configuration',
     variable_local:
       'The token is not written into it: the agent takes it from <c>{{variable}}</c>, which <c>{{command}}</c> sets. Folders that <c>{{mirror}}</c> makes have this already.',

@@ -1,4 +1,10 @@
-import { AGENT_CLIENTS, AGENT_CONFIG_PATHS, AGENT_TOKEN_VARIABLE, agentConfig } from '@workspace-graph/contracts';
+import {
+  AGENT_CLIENTS,
+  AGENT_CONFIG_PATHS,
+  AGENT_TOKEN_VARIABLE,
+  agentConfig,
+  VIBE_COMMAND,
+} from '@workspace-graph/contracts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOnThisMachine } from '../../api/page-facts';
@@ -63,6 +69,11 @@ function Clients({ url }: { readonly url: string }) {
           </span>
         </div>
         <pre className="mono">{text}</pre>
+        {client === 'mistral-vibe' && (
+          <p className="f12">
+            <WithCommands text="mcp.profile" values={{ command: VIBE_COMMAND }} />
+          </p>
+        )}
         <p className="f12">
           <WithCommands
             text={isOnThisMachine ? 'mcp.variable_local' : 'mcp.variable_central'}
