@@ -33,6 +33,8 @@ export class Load {
   constructor(
     private readonly clients: readonly RestClient[],
     private readonly node: Pick<Node, 'id' | 'name'>,
+    /** A file of the node that is read too. */
+    private readonly filePath: string | null = null,
   ) {}
 
   get done(): number {
@@ -85,6 +87,8 @@ export class Load {
 
   private send(client: RestClient, index: number, content: string): Promise<Response> {
     if (isWrite(index)) return client.send(logEvent, { node_id: this.node.id, kind: 'note', content });
+    if (index % 8 === 7 && this.filePath !== null)
+      return client.fetch(`/nodes/${this.node.id}/file?path=${encodeURIComponent(this.filePath)}`);
     if (index % 8 === 5) return client.send(listNodeSessions, { node_id: this.node.id });
     return index % 4 === 1 ? client.send(getNode, { node_id: this.node.id }) : client.send(listNodes, { limit: 20 });
   }

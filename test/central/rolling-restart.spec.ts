@@ -1,4 +1,6 @@
-import { createNode } from '@workspace-graph/contracts';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createNode, setRoutingPolicy, setupRemote } from '@workspace-graph/contracts';
 import { expectNoOrphans } from '@workspace-graph/testing';
 import { Balancer } from './balancer.js';
 import { type CentralWorld, startWorld, statusOf, until } from './central-world.js';
@@ -9,6 +11,7 @@ import { openListenStream } from './mcp-streams.js';
 /** Several looks of the balancer, also on a machine that has much else to do. */
 const DELAY_MS = 4_000;
 const SLOW_MACHINE_MS = 30_000;
+const FILE = 'wip/Read.md';
 
 let world: CentralWorld;
 let balancer: Balancer;
@@ -17,6 +20,7 @@ let load: Load;
 
 beforeAll(async () => {
   world = await startWorld({
+    replicas: { 'file-svc': 2 },
     variables: {
       SVC_RATE_LIMIT_PER_MINUTE: '0',
       SVC_ALLOWED_HOSTS: '127.0.0.1',
@@ -25,6 +29,10 @@ beforeAll(async () => {
   });
   balancer = await Balancer.listen(() => world.central.urls);
   client = new KeepAliveClient(balancer.url, world.ada.token);
+  await mkdir(join(world.central.volume('files'), 'folders', 'team'), { recursive: true });
+  await world.ada.call(setupRemote, { name: 'team', type: 'fs', config: { folder: 'team' } });
+  const rule = { priority: 100, node_type: null, org_slug: null, remote_name: 'team' };
+  await world.ada.call(setRoutingPolicy, { rules: [rule] });
 });
 afterEach(() => load.end());
 afterAll(async () => {
@@ -35,7 +43,13 @@ afterAll(async () => {
 });
 
 async function startLoad(name: string): Promise<{ readonly running: Promise<void> }> {
-  load = new Load([client], await world.ada.at(balancer.url).call(createNode, { type: 'organization', name }));
+  const ada = world.ada.at(balancer.url);
+  const node = await ada.call(createNode, { type: 'organization', name });
+  const headers = { 'content-type': 'text/plain', 'if-none-match': '*' };
+  const address = `/nodes/${node.id}/file?path=${encodeURIComponent(FILE)}`;
+  const made = await ada.fetch(address, { method: 'PUT', body: 'Read all the time.', headers });
+  expect(made.status).toBe(201);
+  load = new Load([client], node, FILE);
   const running = load.run();
   await goOn();
   return { running };
@@ -47,7 +61,7 @@ async function goOn(): Promise<void> {
 }
 
 describe('a rolling restart under load', () => {
-  it.each(['graph-svc', 'session-svc', 'gateway'])(
+  it.each(['graph-svc', 'session-svc', 'file-svc', 'gateway'])(
     'of every %s costs a client that keeps its connections as HTTP asks no request [edge.shutdown.announced, edge.shutdown.graceful]',
     async (service) => {
       const { running } = await startLoad(`Restarted ${service}`);

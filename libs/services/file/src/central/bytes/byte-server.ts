@@ -10,6 +10,9 @@ import { sendJson, TransferRuns } from './transfer-runs.js';
 import type { Transfer } from './transfers.js';
 
 const BEARER = /^Bearer ([\w-]{43})$/;
+/** A gateway uses its ticket as soon as it has it. */
+const BEGINS_WITHIN_MS = 2_000;
+const LOOK_MS = 50;
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 /**
@@ -21,6 +24,8 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
   private readonly desk = new TicketDesk<Transfer>();
   private readonly server = createServer((request, response) => void this.answer(request, response));
   private url = '';
+  private underWay = 0;
+  private isLeaving = false;
 
   constructor(
     @Inject(REMOTE_PARTS) private readonly parts: RemoteParts,
@@ -42,8 +47,21 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
     this.url = `http://${told.includes(':') ? `[${told}]` : told}:${actual}/`;
   }
 
+  /**
+   * Begins to leave: resolves when the transfers under way have ended, and those that are about to begin. No connection is kept
+   * for another one from here on.
+   */
+  async leave(): Promise<void> {
+    this.isLeaving = true;
+    this.server.closeIdleConnections();
+    const untilMs = performance.now() + BEGINS_WITHIN_MS;
+    while (this.underWay > 0 || (this.desk.size > 0 && performance.now() < untilMs))
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+
   /** Those under way are finished first. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.isLeaving = true;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.server.closeIdleConnections();
     await closed;
@@ -56,7 +74,10 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
+    this.underWay += 1;
+    if (this.isLeaving) response.setHeader('connection', 'close');
     response.once('close', () => {
+      this.ended();
       if (!response.writableEnded) gone.abort(new ServiceError('REQUEST_CANCELLED', 'The gateway is gone.'));
     });
     try {
@@ -66,6 +87,12 @@ export class ByteServer implements OnModuleInit, BeforeApplicationShutdown {
     } catch (error) {
       refuse(request, response, error);
     }
+  }
+
+  private ended(): void {
+    this.underWay -= 1;
+    // Its answer may have begun before, and have kept the connection; that is idle in a moment.
+    if (this.isLeaving) setImmediate(() => this.server.closeIdleConnections());
   }
 }
 

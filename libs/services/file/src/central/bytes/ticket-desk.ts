@@ -35,6 +35,12 @@ export class TicketDesk<T> {
     return found && found.untilMs > this.nowMs() ? found.what : null;
   }
 
+  /** Tickets that may still be used. */
+  get size(): number {
+    this.clear();
+    return this.waiting.size;
+  }
+
   /** Those that are too old come first. */
   private clear(): void {
     for (const [key, { untilMs }] of this.waiting) {
