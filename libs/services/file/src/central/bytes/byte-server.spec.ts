@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { beginDownload, beginUpload, type Caller, createFile, type Transfer } from '@workspace-graph/contracts';
 import { type CentreFixture, startCentre } from '../central.fixture.js';
+import { ByteServer } from './byte-server.js';
 
 let centre: CentreFixture;
 let writer: Caller;
@@ -169,5 +170,40 @@ describe('a ticket', () => {
     ).rejects.toMatchObject({
       code: 'FILE_NOT_FOUND',
     });
+  });
+});
+
+describe('a service that leaves', () => {
+  it('finishes what is under way and what is about to begin, and keeps no connection for more', async () => {
+    await file('read to its end');
+    const server = centre.harness.module.get(ByteServer);
+    const body = 'written to its end';
+    const up = await upload('wip/late.txt');
+    const sent = request(up.url, { method: 'PUT', headers: { ...authorization(up), 'content-length': body.length } });
+    const answered = new Promise<number | undefined>((resolve, reject) =>
+      sent.once('response', (response) => resolve(response.resume().statusCode)).once('error', reject),
+    );
+    const writes = Promise.withResolvers<void>();
+    centre.main.before = () => writes.resolve();
+    sent.write(body.slice(0, 7));
+    await writes.promise;
+    const down = (await download('wip/a.txt')).transfer;
+    let hasLeft = false;
+    const left = server.leave().then(() => {
+      hasLeft = true;
+    });
+    const read = await get(down);
+    expect([read.status, read.headers.get('connection'), await read.text()]).toEqual([200, 'close', 'read to its end']);
+    expect(hasLeft).toBe(false);
+    sent.end(body.slice(7));
+    expect(await answered).toBe(200);
+    await left;
+    expect(await stored()).toEqual({ 'wip/a.txt': 'read to its end', 'wip/late.txt': body });
+  });
+
+  it('does not wait for a ticket that nobody uses', async () => {
+    await file('a');
+    await download('wip/a.txt');
+    await centre.harness.module.get(ByteServer).leave();
   });
 });
