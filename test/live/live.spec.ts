@@ -49,6 +49,32 @@ describe('the upgrade', () => {
   it('needs the scope read alone [ws.auth.read-scope]', async () => {
     expect((await world.client(reader)).socket.readyState).toBe(1);
   });
+
+  it('is refused to a user who has as many sockets as one may have; others go on, and one that is closed makes room', async () => {
+    const crowd = await world.person('Karel', 'read');
+    const clients = await Promise.all(Array.from({ length: LIMITS.socketsPerUser }, () => world.client(crowd)));
+    await expect(world.client(crowd)).rejects.toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    expect((await world.client(reader)).socket.readyState).toBe(1);
+    for (const { socket } of clients) socket.close();
+    // The server notices the end of a socket a moment after its client.
+    let next = null;
+    while (next === null) next = await world.client(crowd).catch(() => null);
+    expect(next.socket.readyState).toBe(1);
+  });
+});
+
+describe('the document of the channel', () => {
+  it('is served like that of REST, with every frame', async () => {
+    const headers = { authorization: `Bearer ${reader.token}` };
+    const response = await fetch(`${world.url}/asyncapi.json`, { headers });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('application/json'),
+    ]);
+    const document = (await response.json()) as { asyncapi: string; channels: object };
+    expect(document).toMatchObject({ asyncapi: '3.1.0' });
+    expect(JSON.stringify(document)).toContain('session_state');
+  });
 });
 
 describe('a new socket', () => {
