@@ -114,13 +114,20 @@ const HELD_BY_NAMED = `EXISTS (
       SELECT FROM graph.responsibility_assignee ra JOIN graph.actor a ON a.id = ra.actor_id
       WHERE ra.responsibility_id = r.id AND a.name_folded LIKE p.pattern)`;
 
+/** Looked up one by one, as the nodes are. */
+const responsibilityOf = (id: string): string => `
+  CROSS JOIN LATERAL (SELECT r.id, r.node_id, r.search FROM graph.responsibility r WHERE r.id = ${id} OFFSET 0) r`;
+
 /** Responsibilities that have each word in their text, in a name of who holds them or in that of their node; not all in the last. */
 const SPREAD_WORDS = `
   SELECT r.id FROM (
-    SELECT r.id FROM (${withSomeWords('graph.node', seen('x'))}) n JOIN graph.responsibility r ON r.node_id = n.id
+    SELECT r.id FROM (${withSomeWords('graph.node', seen('x'))}) n
+      CROSS JOIN LATERAL (SELECT r.id FROM graph.responsibility r WHERE r.node_id = n.id OFFSET 0) r
     UNION
-    SELECT ra.responsibility_id FROM (${withSomeWords('graph.actor', 'true')}) a JOIN graph.responsibility_assignee ra ON ra.actor_id = a.id
-  ) likely JOIN graph.responsibility r ON r.id = likely.id JOIN graph.node n ON n.id = r.node_id
+    SELECT ra.id FROM (${withSomeWords('graph.actor', 'true')}) a
+      CROSS JOIN LATERAL (SELECT ra.responsibility_id AS id FROM graph.responsibility_assignee ra WHERE ra.actor_id = a.id OFFSET 0) ra
+  ) likely ${responsibilityOf('likely.id')}
+    CROSS JOIN LATERAL (SELECT n.name_folded FROM graph.node n WHERE n.id = r.node_id OFFSET 0) n
   WHERE NOT EXISTS (SELECT FROM piece p WHERE NOT r.search @@ p.query AND n.name_folded NOT LIKE p.pattern AND NOT ${HELD_BY_NAMED})
     AND EXISTS (SELECT FROM piece p WHERE r.search @@ p.query OR ${HELD_BY_NAMED})`;
 
@@ -137,7 +144,7 @@ const carried = (column: NameColumn): string => `
       UNION ALL
       SELECT s.id, ${SPREAD} FROM (${SPREAD_WORDS}) s
     ) found WHERE ${WANTED('responsibility')} GROUP BY id
-  ) found JOIN graph.responsibility r ON r.id = found.id ${nodeOf('r.node_id')}
+  ) found ${responsibilityOf('found.id')} ${nodeOf('r.node_id')}
   UNION ALL
   SELECT l.kind, l.node_id, l.id, n.updated_at, ${LINK} + ${closeness('l')}
   FROM graph.link l ${nodeOf('l.node_id')} WHERE l.kind = ANY ($10::text[]) AND ${inName('l', column)}
