@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   closeSession,
+  createMirror,
   createNode,
   getNode,
   inviteDevice,
@@ -155,11 +156,16 @@ describe('a workstation that has joined', () => {
     const frames: { readonly type: string; readonly payload: { readonly node_ids?: string[] } }[] = [];
     socket.on('message', (data) => void frames.push(JSON.parse(String(data))));
     await once(socket, 'open');
-    socket.send(JSON.stringify({ id: 1, type: 'watch', payload: { graph: true } }));
+    socket.send(JSON.stringify({ id: 1, type: 'watch', payload: { graph: true, sync: true } }));
     await until('the watch is confirmed', () => frames.some(({ type }) => type === 'reply'));
     const nodeId = await project('Watched');
     await until('its change is told', () =>
       frames.some(({ type, payload }) => type === 'graph_changed' && payload.node_ids?.includes(nodeId) === true),
+    );
+    // What the centre does not know: folders are here.
+    await client.call(createMirror, { node_id: nodeId });
+    await until('its folder is told', () =>
+      frames.some(({ type, payload }) => type === 'sync_changed' && payload.node_ids?.includes(nodeId) === true),
     );
     const closed = once(socket, 'close');
     const signedOut = await fetch(`${client.url}/app/sign-out`, { method: 'POST', headers: ofPage });

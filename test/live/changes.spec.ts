@@ -50,8 +50,8 @@ function note(node_id: string): Promise<unknown> {
 
 async function watching(person: Person): Promise<LiveClient> {
   const client = await world.client(person);
-  const reply = await client.ask('watch', { graph: true, files: true });
-  expect(reply).toMatchObject({ type: 'reply', payload: { graph: true, files: true } });
+  const reply = await client.ask('watch', { graph: true, files: true, sync: true });
+  expect(reply).toMatchObject({ type: 'reply', payload: { graph: true, files: true, sync: true } });
   // What was changed before may still be on its way.
   await settled(client);
   client.frames.length = 0;
@@ -63,12 +63,14 @@ interface Told {
   readonly everything: boolean;
 }
 
-function told(client: LiveClient, type: 'graph_changed' | 'files_changed' = 'graph_changed'): Told[] {
+type Type = 'graph_changed' | 'files_changed' | 'sync_changed';
+
+function told(client: LiveClient, type: Type = 'graph_changed'): Told[] {
   return client.of(type).map(({ payload }) => payload as unknown as Told);
 }
 
 /** Ids that were told, each once; and '*' where the client is to look at everything. */
-function ids(client: LiveClient, type?: 'files_changed'): Set<string> {
+function ids(client: LiveClient, type?: Type): Set<string> {
   return new Set(told(client, type).flatMap(({ node_ids, everything }) => (everything ? ['*'] : node_ids)));
 }
 
@@ -93,13 +95,17 @@ describe('a client that watches the graph', () => {
     await world.call(updateNode, { node_id: hidden, goal: 'Secret' }, world.admin.caller);
     await note(hidden);
     await world.bus.publish({ type: 'file.changed', id: 'one', payload: { node_id: hidden } });
+    await world.bus.publish({ type: 'sync.changed', id: 'folder', payload: { node_id: hidden } });
     await world.call(setPositions, { positions: [{ node_id: hidden, x: 1, y: 1 }] }, world.admin.caller);
     await settled(asReader, asAdmin);
     expect([ids(asReader), ids(asReader, 'files_changed')]).toEqual([new Set([marker]), new Set()]);
+    expect([ids(asReader, 'sync_changed'), ids(asAdmin, 'sync_changed')]).toEqual([new Set(), new Set([hidden])]);
     expect([ids(asAdmin), ids(asAdmin, 'files_changed')]).toEqual([new Set([marker, hidden]), new Set([hidden])]);
     await world.call(updateNode, { node_id: open, goal: 'Known' }, world.admin.caller);
     await world.bus.publish({ type: 'file.changed', id: 'two', payload: { node_id: open } });
+    await world.bus.publish({ type: 'sync.changed', id: 'its-folder', payload: { node_id: open } });
     await asReader.until(() => ids(asReader).has(open) && ids(asReader, 'files_changed').has(open), 'the open one');
+    await asReader.until(() => ids(asReader, 'sync_changed').has(open), 'the folder of the open one');
   });
 
   it('is not told of a node that it sees when a hidden one joins it, moves or goes [ws.watch.visible-only]', async () => {
@@ -203,12 +209,17 @@ describe('a client that does not watch', () => {
   it('is told nothing, and one that has ceased nothing more [ws.watch.opt-in]', async () => {
     const [silent, former, files] = [await world.client(reader), await watching(reader), await watching(reader)];
     await former.ask('watch', {});
-    expect(await files.ask('watch', { files: true })).toMatchObject({ payload: { graph: false, files: true } });
+    expect(await files.ask('watch', { files: true })).toMatchObject({
+      payload: { graph: false, files: true, sync: false },
+    });
     for (const client of [former, files]) client.frames.length = 0;
     const heard = await watching(reader);
     await settled(heard);
     await world.bus.publish({ type: 'file.changed', id: 'three', payload: { node_id: marker } });
+    await world.bus.publish({ type: 'sync.changed', id: 'unasked', payload: { node_id: marker } });
+    await heard.until(() => ids(heard, 'sync_changed').has(marker), 'the folder');
     await files.until(() => ids(files, 'files_changed').has(marker), 'the file');
+    expect(told(files, 'sync_changed')).toEqual([]);
     expect([silent, former, files].flatMap((client) => told(client))).toEqual([]);
     expect([silent, former].flatMap((client) => told(client, 'files_changed'))).toEqual([]);
   });

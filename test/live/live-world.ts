@@ -189,7 +189,7 @@ export class LiveWorld implements AsyncDisposable {
         EdgeModule.forRoot(parts),
         RestModule.forRoot({ version: '0' }),
         McpModule.forRoot({ recordsSessions: true, settings: options.mcp ?? {} }),
-        WsModule.forRoot(options),
+        WsModule.forRoot({ ...options, hasFolders: true }),
         OperationsModule,
         DatabaseModule.forRoot({ url }),
         GraphModule,

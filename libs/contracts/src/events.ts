@@ -26,6 +26,11 @@ export const BUS_EVENTS = {
   'access.changed': z.strictObject({ node_ids: z.array(Id), user_ids: z.array(Id).optional() }),
   /** Records of files of this node have changed. */
   'file.changed': z.strictObject({ node_id: Id }),
+  /**
+   * What a device reports of the folder of this node has changed: its scan, how far that is, what could not be taken in. Told
+   * within the process of the device alone.
+   */
+  'sync.changed': z.strictObject({ node_id: Id }),
   /** The log of a session has grown up to this seq. */
   'session.appended': z.strictObject({ session_id: Id, last_seq: z.int() }),
   /** What is shown of a session has changed: its state, its questions, its run, its name. */

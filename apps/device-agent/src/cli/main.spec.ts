@@ -47,6 +47,40 @@ describe('wrong usage', () => {
   });
 });
 
+describe('what the environment says wrongly', () => {
+  afterEach(() => {
+    workspace.environment = {};
+  });
+
+  it.each([['status'], ['token', 'list'], ['mirror', 'list'], ['sessions', 'list']])(
+    'is told by every command: svc %s %s',
+    async (...args) => {
+      workspace.environment = { SVC_PROT: '4011' };
+      const run = await workspace.svc(...args);
+      expect(run.stderr).toContain('svc: SVC_PROT: there is no such variable; did you mean SVC_PORT?');
+      expect((await workspace.svc(...args, '--json')).stdout).not.toContain('SVC_PROT');
+    },
+  );
+
+  it('is a credential that looks like none', async () => {
+    workspace.environment = { SVC_TOKEN: 'the one from the mail' };
+    const run = await workspace.svc('token', 'list', '--json');
+    expect([run.code === 0, JSON.parse(run.stdout)]).toMatchObject([
+      false,
+      { code: 'NO_CREDENTIAL', message: 'The value of SVC_TOKEN is not a credential.' },
+    ]);
+    expect(`${run.stdout}${run.stderr}`).not.toContain('the mail');
+  });
+
+  it('is a port that HTTP clients refuse to call, also where it is an option', async () => {
+    const before = workspace.requests.length;
+    const run = await workspace.svc('start', '--port', '4190', '--json');
+    expect(run.code).not.toBe(0);
+    expect(run.stdout).toContain('they refuse 4190, 6000 and others');
+    expect(workspace.requests).toHaveLength(before);
+  });
+});
+
 describe('a command that runs no workspace', () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-light-'));
   afterAll(() => rmSync(root, { recursive: true }));

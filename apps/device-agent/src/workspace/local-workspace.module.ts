@@ -44,7 +44,7 @@ export class LocalWorkspaceModule {
         RestModule.forRoot({ version: VERSION }),
         FilesModule.forRoot({ content: { useExisting: FileContents }, imports: [device] }),
         McpModule.forRoot({ settings: { version: VERSION }, unlisted: REMOTE_OPERATIONS, recordsSessions: true }),
-        WsModule.forRoot(options.live),
+        WsModule.forRoot({ ...options.live, hasFolders: true }),
         WebModule.forRoot({ folder: PAGE, workspace: 'local' }),
         OperationsModule,
         DatabaseModule.forRoot(options.database),

@@ -20,6 +20,12 @@ export const FOLLOWING_FRAMES = {
   watch: z.strictObject({
     graph: z.boolean().default(false).describe('Be told of changes of nodes, by graph_changed.'),
     files: z.boolean().default(false).describe('Be told of changes of files, by files_changed.'),
+    sync: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Be told of folders on this device: scans, how far they are, what could not be taken in, by sync_changed.',
+      ),
   }),
 } as const;
 
@@ -63,6 +69,7 @@ export const SERVER_FRAMES = {
   }),
   graph_changed: Changed,
   files_changed: Changed,
+  sync_changed: Changed,
 } as const;
 export type ServerFrameType = keyof typeof SERVER_FRAMES;
 
@@ -70,4 +77,4 @@ export type ServerFrameType = keyof typeof SERVER_FRAMES;
 export const Subscribed = z.strictObject({ ...sessionId, last_seq: z.int().nonnegative() });
 
 /** The answer to `watch`: what is told from here on. */
-export const Watching = z.strictObject({ graph: z.boolean(), files: z.boolean() });
+export const Watching = z.strictObject({ graph: z.boolean(), files: z.boolean(), sync: z.boolean() });

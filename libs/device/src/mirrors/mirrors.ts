@@ -48,6 +48,7 @@ const USUAL_ENTRIES = [...SECTIONS, 'SVC_SCOPE.md', '.mcp.json'];
 export class Mirrors implements BeforeApplicationShutdown {
   private readonly scans = new Map<string, WholeScan>();
   private readonly quiet = new Set<() => void>();
+  private readonly scanned = new Set<(nodeId: string) => void>();
   private readonly added = new Set<(row: MirrorRow) => void>();
   private readonly removed = new Set<(row: MirrorRow) => void>();
   private readonly moved = new Set<(move: MirrorMoved) => void>();
@@ -156,6 +157,17 @@ export class Mirrors implements BeforeApplicationShutdown {
     return scan && !scan.isCheck ? scan : null;
   }
 
+  /** Nodes whose folders are being taken in. */
+  get scanning(): string[] {
+    return [...this.scans].flatMap(([nodeId, { isCheck }]) => (isCheck ? [] : [nodeId]));
+  }
+
+  /** Told when the folder of a node begins to be taken in, and when it has been. Returns the function that ends listening. */
+  onScan(listener: (nodeId: string) => void): () => void {
+    this.scanned.add(listener);
+    return () => void this.scanned.delete(listener);
+  }
+
   /** Told when no scan of a whole folder runs any more. Returns the function that ends listening. */
   onQuiet(listener: () => void): () => void {
     this.quiet.add(listener);
@@ -165,16 +177,23 @@ export class Mirrors implements BeforeApplicationShutdown {
   /** Says that the whole folder of a node is being scanned while `work` runs. */
   async whileScanning<T>(nodeId: string, scan: WholeScan, work: () => Promise<T>): Promise<T> {
     this.scans.set(nodeId, scan);
+    if (!scan.isCheck) this.tellOfScan(nodeId);
     try {
       return await work();
     } finally {
       this.scans.delete(nodeId);
+      // A check that has found something new has become more than one.
+      if (!scan.isCheck) this.tellOfScan(nodeId);
       if (this.scans.size === 0) for (const listener of this.quiet) listener();
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.background.values());
+  }
+
+  private tellOfScan(nodeId: string): void {
+    for (const listener of this.scanned) listener(nodeId);
   }
 
   private placesOf(rows: readonly MirrorRow[], asker: Asker): Promise<Map<string, NodePlace>> {

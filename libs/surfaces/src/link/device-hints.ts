@@ -83,7 +83,7 @@ export class DeviceHints implements Watcher {
 
   private watch(): void {
     const isHeard = this.listeners.size > 0;
-    this.changes.watch(this, { graph: isHeard, files: isHeard });
+    this.changes.watch(this, { graph: isHeard, files: isHeard, sync: false });
   }
 }
 

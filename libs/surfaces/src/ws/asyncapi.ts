@@ -22,7 +22,7 @@ const DESCRIPTION =
 const CLIENT_WORDS: Readonly<Record<ClientFrameType, string>> = {
   subscribe: 'Follow a session: its events after a seq, then live. The reply precedes the first event.',
   unsubscribe: 'Stop following a session.',
-  watch: 'Be told which nodes and files change. It holds until the next one; both are off on a new socket.',
+  watch: 'Be told which nodes, files and folders change. It holds until the next one; all are off on a new socket.',
   message: 'Send a message to the run of a session of yours.',
   answer: 'Answer an open question of a session of yours.',
   interrupt: 'End the current turn.',
@@ -37,6 +37,8 @@ const SERVER_WORDS: Readonly<Record<ServerFrameType, string>> = {
   graph_changed:
     'Nodes that you see have changed: fields, edges, events, sharing. Sent after `watch`, at most four times a second.',
   files_changed: 'Files of nodes that you see have changed. Sent after `watch`, at most four times a second.',
+  sync_changed:
+    'What `GET /nodes/{node_id}/sync-status` answers of nodes that you see has changed on this device, such as how far a scan is. Sent after `watch`, at most four times a second; never by a gateway, which has no folders.',
 };
 
 const Id = { type: ['string', 'number'], description: 'Chosen by the client, repeated by the answer.' };

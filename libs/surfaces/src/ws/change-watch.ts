@@ -11,8 +11,8 @@ export type Watched = z.infer<typeof FOLLOWING_FRAMES.watch>;
 type Kind = keyof Watched;
 
 const SERVICE = serviceCaller('edge');
-const FRAMES = { graph: 'graph_changed', files: 'files_changed' } as const;
-const KINDS = ['graph', 'files'] as const satisfies readonly Kind[];
+const FRAMES = { graph: 'graph_changed', files: 'files_changed', sync: 'sync_changed' } as const;
+const KINDS = ['graph', 'files', 'sync'] as const satisfies readonly Kind[];
 /** Whoever is told what has changed of what they see. */
 export type Watcher = Pick<LiveSocket, 'caller' | 'isOpen' | 'isFull' | 'sendText' | 'roomy'>;
 
@@ -28,7 +28,7 @@ interface Told {
 }
 
 /**
- * Tells those who asked for it which nodes and files have changed, at most once for each kind in a quarter of a second.
+ * Tells those who asked for it which nodes, files and folders have changed, at most once for each kind in a quarter of a second.
  * Who sees what is read at that moment, once for everything and everybody; what nobody sees leaves no trace.
  */
 export class ChangeWatch {
@@ -100,11 +100,15 @@ export class ChangeWatch {
     const viewers = new Viewers();
     const sockets = [...this.watchers.keys()].map((socket) => ({ socket, place: viewers.placeOf(socket) }));
     const seesOf = changes.isEverything ? () => nobody : await this.viewersOf(changes, viewers);
-    const told = { graph: toldOfGraph(changes, seesOf), files: toldOf(changes.files, seesOf) };
+    const told = {
+      graph: toldOfGraph(changes, seesOf),
+      files: toldOf(changes.files, seesOf),
+      sync: toldOf(changes.syncs, seesOf),
+    };
     const frames = viewers.list.map(({ user_id }, place) => {
       const isEverything = changes.isEverything || changes.users.has(user_id);
       const frame = (kind: Kind): string | null => frameOf(kind, isEverything ? null : seenOf(told[kind], place));
-      return { graph: frame('graph'), files: frame('files') };
+      return { graph: frame('graph'), files: frame('files'), sync: frame('sync') };
     });
     for (const { socket, place } of sockets)
       for (const kind of KINDS) this.hand(socket, kind, frames[place]?.[kind] ?? null);

@@ -10,7 +10,7 @@ const parts = [{ call }, { warn: () => undefined }] as const;
 
 it('a socket that has closed is told of no changes', () => {
   const changes = new ChangeWatch(...parts);
-  changes.watch(closed, { graph: true, files: true });
+  changes.watch(closed, { graph: true, files: true, sync: true });
   expect(changes.size).toBe(0);
 });
 

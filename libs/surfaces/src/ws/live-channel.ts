@@ -18,6 +18,8 @@ export interface LiveChannelParts {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** How often clients are asked whether they are there. Default 30,000. */
   readonly pingMs?: number;
+  /** Whether folders of nodes are in this process. Default: false. */
+  readonly hasFolders?: boolean;
 }
 
 /** The sockets of this process, and what is passed on to them. */
@@ -86,7 +88,7 @@ export class LiveChannel {
   }
 
   private async listen(): Promise<Subscription[]> {
-    const { bus } = this.parts;
+    const { bus, hasFolders = false } = this.parts;
     const { feeds, states, changes } = this;
     const sessions = await bus.subscribe(
       ['session.appended', 'session.changed', 'session.delta', 'access.changed'],
@@ -100,7 +102,8 @@ export class LiveChannel {
     const graph = await bus.subscribe(['graph.changed', 'file.changed', 'access.changed'], (event) =>
       changes.heard(event),
     );
-    return [sessions, graph];
+    if (!hasFolders) return [sessions, graph];
+    return [sessions, graph, await bus.subscribe(['sync.changed'], (event) => changes.heard(event))];
   }
 
   private greet(socket: LiveSocket): void {

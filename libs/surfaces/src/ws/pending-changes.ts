@@ -8,6 +8,8 @@ export class PendingChanges {
   readonly edges = new Map<string, readonly [string, string]>();
   /** Nodes of files. */
   readonly files = new Set<string>();
+  /** Nodes of which the folder on this device is another one, or says something else. */
+  readonly syncs = new Set<string>();
   /** Nodes that are gone, with the users who saw them; null: everybody. */
   readonly gone = new Map<string, ReadonlySet<string> | null>();
   /** Who has to look at everything. */
@@ -16,26 +18,28 @@ export class PendingChanges {
   isEverything = false;
 
   get isEmpty(): boolean {
-    const { nodes, edges, files, users } = this;
-    return !this.isEverything && nodes.size + edges.size + files.size + users.size === 0;
+    const { nodes, edges, files, syncs, users } = this;
+    return !this.isEverything && nodes.size + edges.size + files.size + syncs.size + users.size === 0;
   }
 
   /** All nodes that sight has to be known of. */
   get named(): string[] {
-    return [...new Set([...this.nodes, ...this.files, ...[...this.edges.values()].flat()])];
+    return [...new Set([...this.nodes, ...this.files, ...this.syncs, ...[...this.edges.values()].flat()])];
   }
 
   add(event: BusEvent): void {
     if (event.type === 'graph.changed') this.addGraph(event.payload);
     else if (event.type === 'file.changed') this.files.add(event.payload.node_id);
+    else if (event.type === 'sync.changed') this.syncs.add(event.payload.node_id);
     else if (event.type === 'access.changed') for (const user of event.payload.user_ids ?? []) this.users.add(user);
   }
 
   /** Takes over what others hold. */
-  addAll({ nodes, edges, files, gone, users, isEverything }: PendingChanges): void {
+  addAll({ nodes, edges, files, syncs, gone, users, isEverything }: PendingChanges): void {
     for (const id of nodes) this.nodes.add(id);
     for (const [key, ends] of edges) this.edges.set(key, ends);
     for (const id of files) this.files.add(id);
+    for (const id of syncs) this.syncs.add(id);
     for (const [id, seenBy] of gone) this.addGone(id, seenBy);
     for (const user of users) this.users.add(user);
     this.isEverything ||= isEverything;

@@ -15,6 +15,7 @@ import { admissionOf, EDGE_PARTS, EdgeAuthenticator, type EdgeParts, endsFor } f
 import { leaveHttp, requireUpgrade } from '../edge/upgrades.js';
 import { CLOSE_CODES } from './live-socket.js';
 import { relay } from './relay.js';
+import { RelayedSockets } from './relayed-sockets.js';
 import { carriesProof } from './webview-proof.js';
 import type { WsModuleOptions } from './ws-options.js';
 
@@ -37,6 +38,7 @@ interface Relayed {
 @Injectable()
 class RelayService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly open = new Set<Relayed>();
+  private readonly sockets: RelayedSockets;
   private readonly server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -50,9 +52,12 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(EDGE_PARTS) private readonly parts: EdgeParts,
     @Inject(EdgeAuthenticator) private readonly authenticator: EdgeAuthenticator,
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
-  ) {}
+  ) {
+    this.sockets = new RelayedSockets(parts.bus, parts.logger);
+  }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
+    await this.sockets.start();
     const timer = setInterval(() => this.endExpired(Date.now()), TICK_MS).unref();
     this.stops.push(
       () => clearInterval(timer),
@@ -67,10 +72,11 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  beforeApplicationShutdown(): void {
+  async beforeApplicationShutdown(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
     for (const { client } of this.open) client.close(CLOSE_CODES.leaving, 'the service stops');
     this.server.close();
+    await this.sockets.stop();
   }
 
   private async take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -86,7 +92,10 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
       const entry = { client, admission: admissionOf(request) };
       this.open.add(entry);
       client.once('close', () => this.open.delete(entry));
-      relay(client, { url, credential: credential(), isProven, logger: this.parts.logger, requestId: request.id });
+      this.sockets.add(client, entry.admission);
+      const { logger } = this.parts;
+      const onWatch = (sync: boolean): void => this.sockets.watch(client, sync);
+      relay(client, { url, credential: credential(), isProven, logger, requestId: request.id, onWatch });
     });
     return reply;
   }

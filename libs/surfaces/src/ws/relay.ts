@@ -1,4 +1,4 @@
-import { DRIVING_FRAMES, ServiceError } from '@workspace-graph/contracts';
+import { DRIVING_FRAMES, FOLLOWING_FRAMES, ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import { type RawData, WebSocket } from 'ws';
 
@@ -9,6 +9,8 @@ export interface RelayOptions {
   readonly isProven: boolean;
   readonly logger: Pick<Logger, 'debug'>;
   readonly requestId: string;
+  /** Told what a client wants to be told of the folders on this device. */
+  readonly onWatch?: (sync: boolean) => void;
 }
 
 /** Beyond this much that one side has not taken, the other one is not read. */
@@ -29,9 +31,11 @@ export function relay(client: WebSocket, options: RelayOptions): void {
     client.resume();
   });
   client.on('message', (data, isBinary) => {
-    const refusal = options.isProven ? null : refusalOf(data, options.requestId);
-    if (refusal === null) pass(client, centre, data, isBinary);
-    else client.send(refusal);
+    const frame = frameIn(data);
+    const refusal = options.isProven ? null : refusalOf(frame, options.requestId);
+    if (refusal !== null) return client.send(refusal);
+    if (frame?.type === 'watch') options.onWatch?.(wantsSync(frame));
+    pass(client, centre, data, isBinary);
   });
   centre.on('message', (data, isBinary) => pass(centre, client, data, isBinary));
   client.once('close', (code) => end(centre, code));
@@ -58,16 +62,32 @@ function end(socket: WebSocket, code: number, reason = ''): void {
   socket.close(isSendable ? code : TRY_AGAIN_LATER, reason);
 }
 
-/** The answer to a frame that only the application's own window may send; null for any other. */
-function refusalOf(data: RawData, requestId: string): string | null {
+/** What is known of a frame before the centre reads it. */
+interface Glimpse {
+  readonly id?: unknown;
+  readonly type?: unknown;
+  readonly payload?: unknown;
+}
+
+/** Null for what is no frame: the centre says what is wrong with it. */
+function frameIn(data: RawData): Glimpse | null {
   try {
-    const { id, type } = JSON.parse(String(data)) as { readonly id?: unknown; readonly type?: unknown };
-    if (!Object.hasOwn(DRIVING_FRAMES, String(type))) return null;
-    const message = 'This application takes changes from its own window alone.';
-    const payload = new ServiceError('WEBVIEW_PROXY_REQUIRED', message).toBody(requestId);
-    return JSON.stringify({ ...(id === undefined ? {} : { id }), type: 'error', payload });
+    const value: unknown = JSON.parse(String(data));
+    return typeof value === 'object' && value !== null ? value : null;
   } catch {
-    // The centre says what is wrong with it.
     return null;
   }
+}
+
+function wantsSync({ payload }: Glimpse): boolean {
+  return FOLLOWING_FRAMES.watch.safeParse(payload ?? {}).data?.sync === true;
+}
+
+/** The answer to a frame that only the application's own window may send; null for any other. */
+function refusalOf(frame: Glimpse | null, requestId: string): string | null {
+  if (!frame || !Object.hasOwn(DRIVING_FRAMES, String(frame.type))) return null;
+  const { id } = frame;
+  const message = 'This application takes changes from its own window alone.';
+  const payload = new ServiceError('WEBVIEW_PROXY_REQUIRED', message).toBody(requestId);
+  return JSON.stringify({ ...(id === undefined ? {} : { id }), type: 'error', payload });
 }

@@ -85,7 +85,7 @@ export class WsModule {
       provide: LiveChannel,
       inject: [EDGE_PARTS, EdgeAuthenticator],
       useFactory: ({ bus, logger }: EdgeParts, authenticator: EdgeAuthenticator) =>
-        new LiveChannel({ bus, logger, authenticator, ...(options.pingMs ? { pingMs: options.pingMs } : {}) }),
+        new LiveChannel({ bus, logger, authenticator, ...options }),
     };
     return {
       module: WsModule,

@@ -11,7 +11,7 @@ const WATCH = 'watch';
 
 type Connection = 'none' | 'open' | 'lost';
 type Frame =
-  | { readonly type: 'graph_changed' | 'files_changed'; readonly payload: Changed }
+  | { readonly type: 'graph_changed' | 'files_changed' | 'sync_changed'; readonly payload: Changed }
   | {
       readonly type: 'session_state';
       readonly payload: {
@@ -52,6 +52,7 @@ class Live {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private changed = new Set<string>();
   private changedSessions = new Map<string, string | null>();
+  private changedFolders = new Set<string>();
   private isEverything = false;
   private readonly waiting = new Set<string>();
   private hasNewWaiting = false;
@@ -96,7 +97,7 @@ class Live {
     this.socket = socket;
     socket.onopen = () => {
       this.waitMs = AGAIN_MS.least;
-      this.send('watch', { graph: true, files: true }, WATCH);
+      this.send('watch', { graph: true, files: true, sync: true }, WATCH);
       for (const sessionId of this.followers.keys()) this.subscribeTo(sessionId);
     };
     socket.onmessage = ({ data }) => this.take(JSON.parse(String(data)) as Frame);
@@ -125,6 +126,7 @@ class Live {
   private take(frame: Frame): void {
     if (frame.type === 'graph_changed' || frame.type === 'files_changed')
       this.note(frame.payload.node_ids, frame.payload.everything);
+    if (frame.type === 'sync_changed') this.noteFolders(frame.payload.node_ids, frame.payload.everything);
     if (frame.type === 'reply' && frame.id === WATCH) {
       this.tell('open');
       // What changed while nobody listened, or between the first answers and this moment.
@@ -153,6 +155,12 @@ class Live {
     this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
   }
 
+  private noteFolders(ids: readonly string[], isEverything: boolean): void {
+    if (isEverything) return this.note([], true);
+    for (const id of ids) this.changedFolders.add(id);
+    this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
+  }
+
   /** All of them are told when the channel opens: what is asked for again is how many wait, where that is news. */
   private noteWaiting(sessionId: string, isWaiting: boolean): void {
     if (isWaiting === this.waiting.has(sessionId)) return;
@@ -169,9 +177,12 @@ class Live {
 
   private flush(): void {
     const [ids, all, sessions] = [this.changed, this.isEverything, this.changedSessions];
+    const folders = this.changedFolders;
     [this.changed, this.isEverything, this.flushing] = [new Set(), false, undefined];
     this.changedSessions = new Map();
+    this.changedFolders = new Set();
     if (all || ids.size > 0) void queries.invalidateQueries({ queryKey: ['graph'] });
+    if (all || folders.size > 0) void queries.invalidateQueries({ queryKey: ['sync'] });
     if (this.hasNewWaiting) void queries.invalidateQueries({ queryKey: ['waiting'] });
     this.hasNewWaiting = false;
     const homes = new Set(sessions.values());
@@ -179,7 +190,10 @@ class Live {
       predicate: ({ queryKey: [kind, id, part] }) => {
         if (kind === 'node')
           return (
-            all || concerns([kind, id], ids) || ((part === 'sessions' || part === 'history') && homes.has(String(id)))
+            all ||
+            concerns([kind, id], ids) ||
+            ((part === 'sessions' || part === 'history') && homes.has(String(id))) ||
+            (part === 'folder-state' && folders.has(String(id)))
           );
         if (kind === 'session') return all || sessions.has(String(id));
         return kind === 'sessions' && (all || sessions.size > 0);

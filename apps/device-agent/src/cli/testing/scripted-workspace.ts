@@ -30,6 +30,8 @@ export interface CommandRun {
 export class ScriptedWorkspace implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   script: Script = () => null;
+  /** Variables of the command, beside where the workspace is and its credential. */
+  environment: Readonly<Record<string, string>> = {};
 
   private constructor(private readonly server: Server) {}
 
@@ -49,6 +51,7 @@ export class ScriptedWorkspace implements AsyncDisposable {
     const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
     process.env['SVC_URL'] = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
     process.env['SVC_TOKEN'] = 'svc_pat_test';
+    Object.assign(process.env, this.environment);
     process.exitCode = undefined;
     try {
       await main(args);

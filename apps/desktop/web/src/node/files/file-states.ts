@@ -53,9 +53,7 @@ export function useFolderState(nodeId: string, hasFolder: boolean) {
   return useQuery({
     enabled: hasFolder,
     queryKey: ['node', nodeId, 'folder-state'],
-    // What could not be taken in changes no file, so nobody tells of it: it is looked at whenever somebody comes.
     staleTime: 0,
-    refetchOnWindowFocus: true,
     queryFn: ({ signal }) => client.call(getSyncStatus, { node_id: nodeId }, { signal }),
   });
 }

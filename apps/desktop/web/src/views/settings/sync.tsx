@@ -69,7 +69,7 @@ function Folders() {
   const { data, error, refetch } = useQuery({
     queryKey: ['sync', 'health'],
     queryFn: ({ signal }) => client.call(getSyncHealth, {}, { signal }),
-    // Failures come and go on the disk, and nothing tells of them.
+    // Scans and failures are told of; how many files there are is not.
     staleTime: 0,
   });
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
