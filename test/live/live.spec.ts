@@ -125,6 +125,23 @@ describe('a new socket', () => {
   });
 });
 
+describe('a change of access', () => {
+  it('tells the states of sessions that its users come to see, and of no others [ws.session-state.visible-only]', async () => {
+    const [shown, hidden] = [await world.node('Soon shown'), await world.node('Hidden for good')];
+    const show = (node_id: string, visibility: 'private' | 'everyone') =>
+      world.call(setAccess, { node_id, visibility, confirmed: true }, world.admin.caller);
+    for (const { id } of [shown, hidden]) await show(id, 'private');
+    const [seen, unseen] = [await world.connect(shown.id, world.admin), await world.connect(hidden.id, world.admin)];
+    const client = await world.client(reader);
+    const marker = await world.connect(nodeId, owner);
+    await client.until(() => client.states(marker.id).length > 0, 'the states');
+    expect([client.states(seen.id), client.states(unseen.id)]).toEqual([[], []]);
+    await show(shown.id, 'everyone');
+    await client.until(() => client.states(seen.id).length > 0, 'the state of what it sees now');
+    expect([client.states(seen.id), client.states(unseen.id)]).toEqual([['running'], []]);
+  });
+});
+
 describe('a subscription', () => {
   it('replays what is there and goes on live, each event once and in order [ws.subscribe.replay-then-live, ws.subscribe.no-gap-no-duplicate]', async () => {
     const session = await world.connect(nodeId, owner);

@@ -33,12 +33,12 @@ const SERVER_WORDS: Readonly<Record<ServerFrameType, string>> = {
   event: 'An event of the log of a session that you follow.',
   delta: 'Text that an agent is writing. It is neither stored nor replayed.',
   session_state:
-    'State of a session that you see. Sent on connect for each one that runs or is suspended (at most 500, the last active first), and again on each change.',
+    'State of a session that you see. Sent on connect for each one that runs or is suspended (at most 500, the last active first), again on each change, and for all of them when your access changes.',
   graph_changed:
     'Nodes that you see have changed: fields, edges, events, sharing. Sent after `watch`, at most four times a second.',
   files_changed: 'Files of nodes that you see have changed. Sent after `watch`, at most four times a second.',
   sync_changed:
-    'What `GET /nodes/{node_id}/sync-status` answers of nodes that you see has changed on this device, such as how far a scan is. Sent after `watch`, at most four times a second; never by a gateway, which has no folders.',
+    'The folders on this device of nodes that you see have come or gone, a scan of them has begun, gone on or ended, or something in them could not be taken in or is in order again: `GET /nodes/{node_id}/sync-status` answers all of it. Sent after `watch`, at most four times a second; never by a gateway, which has no folders.',
 };
 
 const Id = { type: ['string', 'number'], description: 'Chosen by the client, repeated by the answer.' };

@@ -11,6 +11,8 @@ const PING_MS = 30_000;
 const TICK_MS = 1_000;
 /** An event that was lost on the way is made good after so long. */
 const LOOK_MS = 5_000;
+/** What changes of the access of users within this time is one change to their sockets. */
+const GATHER_MS = 250;
 
 export interface LiveChannelParts {
   readonly bus: Pick<Bus, 'call' | 'subscribe' | 'onStatus'>;
@@ -32,6 +34,9 @@ export class LiveChannel {
   readonly changes: ChangeWatch;
   private subscriptions: readonly Subscription[] = [];
   private readonly stops: (() => void)[] = [];
+  /** Users who may see other sessions than before, and have not been told of them. */
+  private readonly seeingMore = new Set<string>();
+  private gathering: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: LiveChannelParts) {
     const { bus, logger } = parts;
@@ -81,6 +86,7 @@ export class LiveChannel {
   /** Closes every socket; clients connect elsewhere and go on after the last seq that they saw. */
   async stop(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
+    clearTimeout(this.gathering);
     await Promise.all(this.subscriptions.map((subscription) => subscription.stop()));
     for (const socket of this.sockets) socket.close(CLOSE_CODES.leaving, 'the service stops');
     await Promise.all([this.feeds.stop(), this.states.stop(), this.changes.stop()]);
@@ -96,7 +102,10 @@ export class LiveChannel {
         if (event.type === 'session.appended') feeds.grown(event.payload.session_id, event.payload.last_seq);
         else if (event.type === 'session.changed') states.changed(event.payload.session_id);
         else if (event.type === 'session.delta') feeds.delta(event.payload);
-        else feeds.lookAgain();
+        else {
+          feeds.lookAgain();
+          this.seeAnew(event.payload.user_ids ?? []);
+        }
       },
     );
     const graph = await bus.subscribe(['graph.changed', 'file.changed', 'access.changed'], (event) =>
@@ -112,6 +121,16 @@ export class LiveChannel {
       // Without them the client would show what is not so: it tries again.
       socket.close(1013, 'try again');
     });
+  }
+
+  /** Tells users the states of the sessions that they see now. */
+  private seeAnew(userIds: readonly string[]): void {
+    for (const id of userIds) this.seeingMore.add(id);
+    this.gathering ??= setTimeout(() => {
+      this.gathering = undefined;
+      for (const socket of this.sockets) if (this.seeingMore.has(socket.caller.user_id)) this.greet(socket);
+      this.seeingMore.clear();
+    }, GATHER_MS).unref();
   }
 
   private lookAgain(): void {
