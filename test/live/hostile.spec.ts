@@ -54,14 +54,15 @@ beforeAll(async () => {
     own.id,
     '00000000-0000-7000-8000-00000000dead',
     'Seen',
-    `${SECRET} hall`,
+    // By its name too, in letters in which nobody but the caller writes it: what it has sent itself may come back to it.
+    `${SECRET.toLowerCase()} hall`,
   ];
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 /** @throws when a text tells what is hidden, or that something of ours has failed */
 function expectHarmless(asked: unknown, answered: string, mayTell: boolean): void {
-  const said = [answered.includes('"INTERNAL"'), !mayTell && withoutEcho(asked, answered).includes(SECRET)];
+  const said = [answered.includes('"INTERNAL"'), !mayTell && answered.includes(SECRET)];
   expect([JSON.stringify(asked)?.slice(0, 2_000), answered.slice(0, 2_000), said]).toEqual([
     expect.anything(),
     expect.anything(),
@@ -69,13 +70,10 @@ function expectHarmless(asked: unknown, answered: string, mayTell: boolean): voi
   ]);
 }
 
-/** What somebody has sent themselves may come back to them. */
-function withoutEcho(asked: unknown, answered: string): string {
-  return JSON.stringify(asked)?.includes(SECRET) ? answered.replaceAll(`${SECRET} hall`, '') : answered;
-}
-
 async function expectWhole(before: NodeJS.MemoryUsage): Promise<void> {
-  expect((await world.call(getOverview, {}, writer.caller)).new_nodes.map(({ name }) => name)).toContain('Seen');
+  // A new one: what was there before, whoever manages may have hidden or archived.
+  const { id: made } = await world.node('Still whole');
+  expect((await world.call(getOverview, {}, writer.caller)).new_nodes.map(({ id }) => id)).toContain(made);
   expect(world.log.filter((line) => line.includes('"level":"error"') || line.includes('"level":50'))).toEqual([]);
   expect(process.memoryUsage().rss - before.rss).toBeLessThan(MOST_GROWN_BYTES);
 }
