@@ -1,47 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { NatsBus, whenReady } from '@workspace-graph/bus';
 import { type Caller, createNode, createUser, type OutputOf, RawJson, type Scope } from '@workspace-graph/contracts';
-import {
-  createLogger,
-  Health,
-  loadConfig,
-  Metrics,
-  NO_TRACING,
-  SERVICES,
-  Shutdown,
-  Wiring,
-} from '@workspace-graph/platform';
+import { createLogger } from '@workspace-graph/platform';
 import { describeStates, ScriptedRuns, type StatesWorld } from '@workspace-graph/service-session/testing';
-import { serveSessions } from '@workspace-graph/session-svc';
 import pg from 'pg';
 import { type CentralWorld, startWorld, until } from './central-world.js';
+import { serveScriptedSessions } from './scripted-sessions.js';
 
-const NAME = 'session-svc' as const;
-const logger = createLogger({ process: NAME, level: 'fatal' });
+const logger = createLogger({ process: 'test', level: 'fatal' });
 const cleanup = new AsyncDisposableStack();
 let states: StatesWorld;
 beforeAll(async () => {
-  const world = cleanup.use(await startWorld({ replicas: { [NAME]: 0, gateway: 1, 'graph-svc': 1 } }));
+  const world = cleanup.use(await startWorld({ replicas: { 'session-svc': 0, gateway: 1, 'graph-svc': 1 } }));
   const runs = new ScriptedRuns();
-  await serve(world, runs);
+  cleanup.use(await serveScriptedSessions(world, runs));
   states = await statesOf(world, runs);
 });
 afterAll(() => cleanup.disposeAsync());
-
-/** The session service as its program serves it, but for its runs. */
-async function serve({ central }: CentralWorld, runs: ScriptedRuns): Promise<void> {
-  const { config } = loadConfig(NAME, await central.environment(NAME));
-  const shutdown = new Shutdown({ graceMs: config.SVC_SHUTDOWN_GRACE_MS, logger, exit: () => undefined });
-  const stopping = new AbortController();
-  cleanup.defer(async () => {
-    stopping.abort();
-    await shutdown.begin('the test is over');
-  });
-  const wiring = new Wiring(SERVICES[NAME]);
-  const parts = { name: NAME, config, logger, shutdown, wiring, tracing: NO_TRACING, stopping: stopping.signal };
-  await serveSessions({ ...parts, metrics: new Metrics({ process: false }), health: new Health(logger) }, { runs });
-  wiring.refuseOpen();
-}
 
 /** Sessions as a gateway calls them over the broker. */
 async function statesOf({ central, ada }: CentralWorld, runs: ScriptedRuns): Promise<StatesWorld> {

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import {
   closeSession,
+  createToken,
   endTerminal,
   getSession,
   listNodeSessions,
@@ -11,12 +14,10 @@ import {
   suspendSession,
 } from '@workspace-graph/contracts';
 import { SessionSweeps } from '@workspace-graph/service-session';
+import { ERAS } from '../central/mcp-streams.js';
+import { RestClient } from '../central/rest-client.js';
+import { describeConnections } from './connections.suite.js';
 import { LiveWorld, type LiveWorldOptions, type Person } from './live-world.js';
-
-const ERAS = [
-  ['with a handshake', 'legacy'],
-  ['without one', 'auto'],
-] as const satisfies (readonly [string, VersionNegotiationMode])[];
 
 let world: LiveWorld;
 let owner: Person;
@@ -62,7 +63,7 @@ async function eventually<T>(look: () => Promise<T>, isSo: (value: T) => boolean
 
 const whoami = { name: 'svc_whoami', arguments: {} };
 
-describe.each(ERAS)('an agent %s', (_words, mode) => {
+describe.each(ERAS)('an agent of the %s protocol', (_words, mode) => {
   it('has one session from its first words on, with its client as it names itself and its home node [sessions.create.after-handshake, sessions.create.modern-era, sessions.record.cli-from-handshake, mcp.session.home-node]', async () => {
     const node = await world.node('Home');
     const { client } = await agent(mode, `?home_node_id=${node.id}`);
@@ -138,25 +139,9 @@ describe.each(ERAS)('an agent %s', (_words, mode) => {
     });
     expect(await world.call(endTerminal, { terminal_id }, owner.caller)).toEqual({ suspended: [] });
   });
-
-  it('is suspended with the end of its credential', async () => {
-    const { client } = await agent(mode);
-    await client.callTool(whoami);
-    await world.call(revokeToken, { token_id: owner.tokenId }, world.admin.caller);
-    const [session] = await eventually(sessions, ([first]) => first?.state === 'suspended');
-    expect(session).toMatchObject({ suspended: { reason: 'disconnect', by_server: true } });
-  });
 });
 
 describe('an agent with a handshake', () => {
-  it('that ends its session is suspended: disconnect [sessions.suspend.on-disconnect]', async () => {
-    const { client, transport } = await agent('legacy');
-    await client.callTool(whoami);
-    await transport.terminateSession();
-    const [session] = await eventually(sessions, ([first]) => first?.state === 'suspended');
-    expect(session).toMatchObject({ suspended: { reason: 'disconnect' }, can_continue: true });
-  });
-
   it('that has done nothing but the handshake has its session', async () => {
     await agent('legacy');
     expect(await eventually(sessions, (found) => found.length > 0)).toHaveLength(1);
@@ -293,9 +278,56 @@ describe('nothing is left of', () => {
     expect(await sessions()).toEqual([]);
   });
 
+  it('a connection that is broken off in the middle of its handshake, or right after it was asked for [sessions.create.no-row-for-probe]', async () => {
+    const body = JSON.stringify(initialize);
+    const head = [
+      'POST /mcp HTTP/1.1',
+      `host: ${new URL(world.url).host}`,
+      `authorization: Bearer ${owner.token}`,
+      'accept: application/json, text/event-stream',
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ].join('\r\n');
+    const whole = `${head}\r\n\r\n${body}`;
+    for (const sent of [head, whole.slice(0, -1), whole]) {
+      const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+      await new Promise<void>((resolve) => socket.write(sent, () => resolve()));
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    // Whoever comes afterwards is served, and is the only one with a session.
+    const { client } = await agent('legacy', '', 'later');
+    await client.callTool(whoami);
+    expect((await sessions()).map((session) => session.client?.name)).toEqual(['later']);
+  });
+
   it('a client of the newest protocol that only looks what the server is', async () => {
     const { client } = await agent('auto');
     await client.close();
     expect(await sessions()).toEqual([]);
   });
+});
+
+describe('in one process', () => {
+  const cleanup = new AsyncDisposableStack();
+  let one: LiveWorld;
+  beforeAll(async () => {
+    one = cleanup.use(await LiveWorld.start({ mcp: { droppedMs: 100 } }));
+  });
+  afterAll(() => cleanup.disposeAsync());
+  const person = async () => {
+    const { id, token, tokenId } = await one.person(`Olga ${Math.random()}`, 'write');
+    const other = { label: 'to look with', scope: 'write', user_id: id } as const;
+    const { secret } = await one.call(createToken, other, one.admin.caller);
+    return { agents: { token, id: tokenId }, looking: secret };
+  };
+  describeConnections(() => ({
+    ada: new RestClient(one.url, one.admin.token),
+    urls: () => [one.url, one.url],
+    person,
+    revoke: (token_id) => one.call(revokeToken, { token_id }, one.admin.caller),
+    sql: (text, values) => one.database.pool.query(text, [...values]),
+    sweep: () => one.app.get(SessionSweeps).sweep({ archiveAfterDays: 30 }),
+    doomed: () => Promise.resolve({ url: one.url, kill: () => one.restart() }),
+  }));
 });

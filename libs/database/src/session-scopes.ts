@@ -6,6 +6,7 @@ import { seenBy } from './visibility.js';
 
 interface Outside extends Record<string, unknown> {
   readonly home_node_id: string | null;
+  readonly state: string;
   readonly node_ids: readonly string[];
   readonly is_write: boolean;
 }
@@ -26,6 +27,15 @@ export class DatabaseScopes implements SessionScopes {
       throw new ServiceError('SESSION_NOT_FOUND', `There is no session ${caller.session_id} that you may see.`, {
         session_id: caller.session_id,
       });
+    if (outside.state !== 'running')
+      throw new ServiceError(
+        'NO_LIVE_RUN',
+        `This session is ${outside.state}: its agent can do nothing in it until it runs again.`,
+        {
+          session_id: caller.session_id,
+          state: outside.state,
+        },
+      );
     const [first] = outside.node_ids;
     if (first !== undefined) throw expansionRequired(first, outside);
     return outside.home_node_id;
@@ -48,6 +58,6 @@ function expansionRequired(nodeId: string, { node_ids, is_write }: Outside): Ser
 const OUT_OF_SCOPE = statement(
   'session_scope.outside',
   `
-  SELECT o.home_node_id::text AS home_node_id, o.node_ids::text[] AS node_ids, o.is_write
+  SELECT o.home_node_id::text AS home_node_id, o.state, o.node_ids::text[] AS node_ids, o.is_write
   FROM session.out_of_scope($1::uuid, $2::uuid, $3::boolean, $4::text[], $5::uuid[], $6::boolean[]) o`,
 );

@@ -149,7 +149,7 @@ export class OperationRegistry implements CustomTransportStrategy {
   /** The one place in which the scope of an agent's session limits what an operation reaches. */
   private async withinScope(operation: Operation, input: unknown, caller: Caller): Promise<Caller> {
     const { session_id } = caller;
-    if (!session_id || operation.reach === 'internal' || Object.keys(operation.reach).length === 0) return caller;
+    if (!session_id || operation.reach === 'internal' || !needsSession(operation)) return caller;
     if (!this.scopes) throw new Error(`The scopes of sessions are not known here, which ${operation.name} needs`);
     // A handler that does the same for any input does nothing with what it names.
     const reached = input === undefined ? [] : reachedBy(operation, input as Readonly<Record<string, unknown>>);
@@ -200,6 +200,11 @@ function runAhead({ run }: Handler, input: unknown, context: OperationContext): 
   const outcome = run(input, context);
   outcome.catch(() => undefined);
   return outcome;
+}
+
+/** Whether a call within a session concerns it: reads of what no node holds go by permission alone. */
+function needsSession({ reach, readOnly }: Operation): boolean {
+  return !readOnly || Object.keys(reach).length > 0;
 }
 
 function scopeOf({ tier, readOnly }: Operation): Scope {
