@@ -21,8 +21,10 @@ import {
 import { createLogger } from '@workspace-graph/platform';
 import { Follower } from '../live/follower.js';
 import { LiveClient } from '../live/live-client.js';
+import { Balancer } from './balancer.js';
 import { type CentralWorld, startWorld, until } from './central-world.js';
 import { RestClient } from './rest-client.js';
+import { joinedFolder, startWorkstation } from './workstation.js';
 
 /** Appends while the workspace is broken and mended around it. */
 const PER_FAULT = 40;
@@ -37,7 +39,7 @@ let rita: Newcomer;
 let home: string;
 beforeAll(async () => {
   // What is acknowledged must outlive the kill of the database.
-  world = await startWorld({ durable: true });
+  world = await startWorld({ durable: true, variables: { SVC_ALLOWED_HOSTS: '127.0.0.1' } });
   const { url, user, password } = world.central.brokerAccess('gateway');
   bus = NatsBus.connect({
     servers: url,
@@ -73,6 +75,13 @@ async function restart(store: 'nats' | 'postgres'): Promise<void> {
 async function replace(service: string): Promise<void> {
   await world.central.instances(service)[0]?.kill();
   await world.central.add(service);
+}
+
+/** For a moment nobody serves. */
+async function replaceAll(service: string): Promise<void> {
+  const all = world.central.instances(service);
+  await Promise.all(all.map((instance) => instance.kill()));
+  for (const _instance of all) await world.central.add(service);
 }
 
 /** As the holder of a run does: again and again under the same ids, until it is acknowledged. */
@@ -179,7 +188,7 @@ describe('what ends through one gateway ends at the other one, also where nothin
   });
 });
 
-it('two clients at different gateways see every event once and in order, whatever is killed and comes back [ws.scale-out, ws.reconnect, ws.subscribe.no-gap-no-duplicate, sessions.log.dense-seq]', async () => {
+it('clients at different gateways and at a workstation see every event once and in order, whatever is killed and comes back [ws.scale-out, ws.reconnect, ws.subscribe.no-gap-no-duplicate, sessions.log.dense-seq]', async () => {
   const node = await world.ada.call(createNode, { type: 'organization', name: 'Followed' });
   const caller: Caller = { user_id: olga.userId, scope: 'write', credential_id: olga.tokenId, via: 'mcp' };
   const run_id = randomUUID();
@@ -189,6 +198,16 @@ it('two clients at different gateways see every event once and in order, whateve
   const urls = (): readonly string[] => world.central.urls;
   await using first = new Follower(urls, olga.token, session_id);
   await using second = new Follower(() => urls().toReversed(), olga.token, session_id);
+  await using balancer = await Balancer.listen(urls);
+  await using folder = await joinedFolder(olga.at(balancer.url));
+  let station = await startWorkstation(folder);
+  await using third = new Follower(() => [station.running.url], folder.token, session_id);
+  const restartWorkstation = async (): Promise<void> => {
+    await station.running.kill();
+    station = await startWorkstation(folder);
+  };
+
+  const followers = [first, second, third];
 
   let acknowledged = session.last_seq;
   const append = async (): Promise<void> => {
@@ -200,24 +219,28 @@ it('two clients at different gateways see every event once and in order, whateve
     const broken = fault();
     for (let count = 0; count < PER_FAULT; count++) await append();
     await broken;
-    await Promise.all([first.until(acknowledged), second.until(acknowledged)]);
+    await Promise.all(followers.map((follower) => follower.until(acknowledged)));
   };
-  await during(() => Promise.resolve());
-  await during(() => replace('session-svc'));
-  await during(() => replace('gateway'));
-  await during(() => restart('nats'));
-  await during(() => restart('postgres'));
+  const faults = [
+    () => Promise.resolve(),
+    () => replace('session-svc'),
+    () => replaceAll('session-svc'),
+    () => replace('gateway'),
+    () => restart('nats'),
+    () => restart('postgres'),
+    restartWorkstation,
+  ];
+  for (const fault of faults) await during(fault);
   await isWhole();
 
   const all = Array.from({ length: acknowledged }, (_item, index) => index + 1);
-  expect(acknowledged).toBe(session.last_seq + 5 * PER_FAULT);
-  expect(first.seqs).toEqual(all);
-  expect(second.seqs).toEqual(all);
-});
+  expect(acknowledged).toBe(session.last_seq + faults.length * PER_FAULT);
+  for (const { seqs } of followers) expect(seqs).toEqual(all);
+}, 600_000);
 
 describe('a question', () => {
   const FAULTS = {
-    'the session service': () => replace('session-svc'),
+    'every session service': () => replaceAll('session-svc'),
     'a gateway': () => replace('gateway'),
     'the broker': () => restart('nats'),
     'the database': () => restart('postgres'),

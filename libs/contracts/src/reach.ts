@@ -30,6 +30,7 @@ export const REACH_FIELDS: Readonly<Record<string, ReachKind>> = {
   positions: 'node',
   event_id: 'event',
   file_id: 'file',
+  file_ids: 'file',
   edge_id: 'edge',
   responsibility_id: 'responsibility',
   responsibility_ids: 'responsibility',

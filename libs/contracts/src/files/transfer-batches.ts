@@ -107,7 +107,7 @@ export const pullFiles = command({
   name: 'pull_files',
   owner: 'device',
   tier: 'write',
-  reach: { node_id: 'write' },
+  reach: { node_id: 'write', file_ids: 'write' },
   idempotent: true,
   doc: 'Do what pull_file does with each of several files of a node. Central workspaces only.',
   input: z.strictObject({

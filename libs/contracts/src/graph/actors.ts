@@ -72,7 +72,7 @@ export const updateActor = command({
   name: 'update_actor',
   owner: 'graph',
   tier: 'manage',
-  reach: {},
+  reach: { actor_id: 'write' },
   idempotent: true,
   doc: 'Rename an actor or tie it to a user. Tying can change who sees nodes; a change that widens access needs confirmation.',
   input: z.strictObject({
