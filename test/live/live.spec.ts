@@ -4,11 +4,13 @@ import {
   closeSession,
   getSession,
   LIMITS,
+  resumeSession,
   revokeToken,
   setAccess,
   startSession,
   streamDelta,
 } from '@workspace-graph/contracts';
+import type { LiveClient } from './live-client.js';
 import { LiveWorld, type Person } from './live-world.js';
 
 let world: LiveWorld;
@@ -362,6 +364,26 @@ describe('a frame', () => {
     await client.until(() => client.closed !== undefined, 'the close');
     expect(client.closed?.code).toBe(1009);
   });
+});
+
+it('a question outlives the end of everything: it is told to whoever connects, and answered once, for the run that goes on [sessions.question.persisted, sessions.log.answers-once]', async () => {
+  const { id: node_id } = await world.node('Asked');
+  const task = { node_id, brief: 'Ask.', runner: 'scripted' };
+  const { id: session_id } = await world.call(startSession, task, owner.caller);
+  const payload = { request_id: 'which', type: 'input', title: 'Which year?' };
+  const run_id = world.runs.orders.at(-1)?.run_id ?? '';
+  const events = [{ id: randomUUID(), kind: 'question', payload }] as never;
+  await world.call(appendSessionEvents, { session_id, run_id, events }, owner.caller);
+  await world.restart();
+  const both = [await world.client(owner), await world.client(owner)] as const;
+  const waits = (client: LiveClient): boolean =>
+    client.of('session_state').some(({ payload: of }) => of.session_id === session_id && of.waiting_since !== null);
+  for (const client of both) await client.until(() => waits(client), 'the session that waits');
+  const answer = { session_id, request_id: 'which', decision: { text: '2026' } };
+  const replies = await Promise.all(both.map((client) => client.ask('answer', answer)));
+  expect(replies.map(({ type, payload: { code } }) => code ?? type).toSorted()).toEqual(['CONFLICT', 'reply']);
+  await world.call(resumeSession, { session_id, mode: 'handoff' }, owner.caller);
+  expect(world.runs.orders.at(-1)?.answers).toEqual([{ request_id: 'which', decision: { text: '2026' } }]);
 });
 
 describe('a socket ends', () => {

@@ -36,7 +36,7 @@ export type OperationObserver = (
 export interface SessionScopes {
   /**
    * Looks at what a call of a session names. Answers the home node of the session.
-   * @throws ServiceError scope_expansion_required, SESSION_NOT_FOUND
+   * @throws ServiceError scope_expansion_required, SESSION_NOT_FOUND, NO_LIVE_RUN
    */
   admit(caller: Caller & { readonly session_id: string }, reached: readonly Reached[]): Promise<string | null>;
 }
