@@ -1,6 +1,10 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
   appendSessionEvents,
@@ -8,8 +12,12 @@ import {
   expandScope,
   getEvent,
   logEvent,
+  revokeToken,
   type Session,
+  type SessionEvent,
+  setAccess,
   startSession,
+  suspendSession,
 } from '@workspace-graph/contracts';
 import { LiveWorld, type Person } from './live-world.js';
 
@@ -42,12 +50,15 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+function environment({ token }: Person): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], SVC_URL: world.url, SVC_TOKEN: token };
+}
+
 /** Runs the command as a user does; answers what it printed. */
 async function svc(...args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], SVC_URL: world.url, SVC_TOKEN: owner.token };
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [SVC, 'sessions', ...args], {
-      env,
+      env: environment(owner),
       maxBuffer: 64e6,
     });
     return { code: 0, stdout };
@@ -148,4 +159,158 @@ it('shows what a session may reach, adds to it and takes nodes out of it', async
   expect(waiting).toMatch(/^Found \| read \| disconnected \|.* It is named\.$/);
   expect(await rows('--reject', found.id)).not.toContain(waiting);
   expect(await rows('--accept', draft.id)).toContain('Draft | write | user | accepted');
+});
+
+/** A command that follows a session. */
+class FollowingCommand implements AsyncDisposable {
+  stdout = '';
+  stderr = '';
+  private readonly child: ChildProcess;
+  private readonly closed: Promise<unknown>;
+
+  constructor(person: Person, ...args: readonly string[]) {
+    this.child = spawn(process.execPath, [SVC, 'sessions', 'follow', ...args], { env: environment(person) });
+    this.closed = once(this.child, 'close');
+    this.child.stderr?.on('data', (text) => (this.stderr += String(text)));
+  }
+
+  /** Takes what is printed. */
+  read(): this {
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    return this;
+  }
+
+  /** Takes nothing more, like `head`. */
+  leave(): void {
+    this.child.stdout?.destroy();
+  }
+
+  get lines(): readonly string[] {
+    return this.stdout.split('\n').slice(0, -1);
+  }
+
+  /** Of the events that were printed as JSON. */
+  get seqs(): readonly number[] {
+    return this.lines.map((line) => (JSON.parse(line) as SessionEvent).seq);
+  }
+
+  async until(holds: () => boolean, what: string): Promise<void> {
+    for (const deadlineMs = Date.now() + 60_000; !holds(); await sleep(5))
+      if (Date.now() > deadlineMs) throw new Error(`${what} did not come: ${this.stdout.slice(-500)}${this.stderr}`);
+  }
+
+  /** The exit code. */
+  async end(): Promise<number | null> {
+    await this.closed;
+    return this.child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.closed;
+  }
+}
+
+describe('who follows a session', () => {
+  const upTo = (last: number): number[] => Array.from({ length: last }, (_item, index) => index + 1);
+  const server = (): Server => world.app.getHttpServer();
+  let home: string;
+  beforeAll(async () => {
+    home = (await world.node('Followed')).id;
+  });
+
+  it('reads each event once, and asks for nothing after the beginning, until the session is closed', async () => {
+    const session = await world.connect(home, owner);
+    const asked: string[] = [];
+    const count = ({ url = '' }: { url?: string }): void => void asked.push(url);
+    server().on('request', count);
+    await using follower = new FollowingCommand(owner, session.id, '--json').read();
+    await follower.until(() => follower.seqs.length === 1, 'the replay');
+    let last = 0;
+    for (let turn = 0; turn < 3; turn++) {
+      last = await world.say(session, owner, 'one', 'two');
+      await follower.until(() => follower.seqs.at(-1) === last, 'what was said');
+    }
+    await world.call(closeSession, { session_id: session.id }, owner.caller);
+    expect(await follower.end()).toBe(0);
+    server().off('request', count);
+    expect(follower.seqs).toEqual(upTo(last + 2));
+    expect(asked.filter((url) => url.includes('/sessions'))).toEqual([`/sessions/${session.id}`]);
+  });
+
+  it('goes on where the connection was lost, and is told of it beside the log', async () => {
+    const connections = new Set<Socket>();
+    const keep = (connection: Socket): void => void connections.add(connection);
+    server().on('connection', keep);
+    const session = await world.connect(home, owner);
+    await using follower = new FollowingCommand(owner, session.id, '--after', '1').read();
+    await world.say(session, owner, 'before');
+    await follower.until(() => follower.lines.length === 1, 'what was said before');
+    for (const connection of connections) connection.destroy();
+    await world.say(session, owner, 'meanwhile');
+    await follower.until(() => follower.lines.length === 2, 'what was said meanwhile');
+    await world.say(session, owner, 'after');
+    await world.call(closeSession, { session_id: session.id }, owner.caller);
+    expect(await follower.end()).toBe(0);
+    server().off('connection', keep);
+    const said = follower.lines.map((line) => line.replace(/^\S+ /, ''));
+    expect(said.slice(0, 3)).toEqual(['**Agent:** before', '**Agent:** meanwhile', '**Agent:** after']);
+    expect(said).toHaveLength(5);
+    expect(follower.stderr).toBe('svc: the connection was lost; connecting again\n');
+  });
+
+  it('is done with it when no run is under way, on demand', async () => {
+    const session = await world.connect(home, owner);
+    await using follower = new FollowingCommand(owner, session.id, '--until-idle', '--json').read();
+    await follower.until(() => follower.seqs.length === 1, 'the replay');
+    await world.call(suspendSession, { session_id: session.id }, owner.caller);
+    expect(await follower.end()).toBe(0);
+    expect(follower.seqs).toEqual(upTo(4));
+    expect((await svc('follow', session.id, '--until-idle', '--json')).stdout).toBe(follower.stdout);
+  });
+
+  it('hears that the node is hidden, or that the credential has ended, and no more', async () => {
+    const node = await world.node('Soon hidden');
+    const session = await world.connect(node.id, world.admin);
+    const follow = async (person: Person): Promise<FollowingCommand> => {
+      const follower = new FollowingCommand(person, session.id).read();
+      await follower.until(() => follower.lines.length === 1, 'the replay');
+      return follower;
+    };
+    const leaver = await world.person('Lea', 'read');
+    await using left = await follow(leaver);
+    await world.call(revokeToken, { token_id: leaver.tokenId }, world.admin.caller);
+    expect([await left.end(), left.stderr]).toEqual([1, expect.stringContaining('UNAUTHENTICATED, request ')]);
+    await using blind = await follow(owner);
+    await world.call(setAccess, { node_id: node.id, visibility: 'private', confirmed: true }, world.admin.caller);
+    await world.say(session, world.admin, 'secret');
+    expect([await blind.end(), blind.stderr]).toEqual([1, expect.stringContaining('SESSION_NOT_FOUND, request ')]);
+    expect([left.lines.length, blind.lines.length]).toEqual([1, 1]);
+  });
+
+  it('ends it without a word by reading no more', async () => {
+    const session = await world.connect(home, owner);
+    await using follower = new FollowingCommand(owner, session.id).read();
+    await follower.until(() => follower.lines.length === 1, 'the replay');
+    follower.leave();
+    await world.say(session, owner, 'unheard');
+    expect([await follower.end(), follower.stderr]).toEqual([1, '']);
+  });
+
+  it('has it wait in the log where nobody takes what is printed', async () => {
+    const session = await world.connect(home, owner);
+    await using follower = new FollowingCommand(owner, session.id, '--json');
+    const text = 'x'.repeat(100_000);
+    // 40 MB: far more than the buffers of a socket and of a pipe.
+    let last = 0;
+    for (let turn = 0; turn < 80; turn++)
+      last = await world.say(session, owner, ...Array.from({ length: 5 }, () => text));
+    await world.call(closeSession, { session_id: session.id }, owner.caller);
+    while (!((await world.metric('live_unsent_bytes')) > 0)) await sleep(20);
+    follower.read();
+    expect(await follower.end()).toBe(0);
+    expect(follower.seqs).toEqual(upTo(last + 2));
+  });
 });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import http from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,8 +11,10 @@ import {
   isErrorCode,
   type Operation,
   type OutputOf,
+  SOCKET_PATH,
 } from '@workspace-graph/contracts';
 import { type Config, loadConfig } from '@workspace-graph/platform/config';
+import { WebSocket } from 'ws';
 import { folderError, isNoRight } from '../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../workspace/workspace-paths.js';
 import { findWorkspace, isSendable } from '../workspace/workspace-state.js';
@@ -22,6 +24,10 @@ import { requireUsable } from './unusable-workspace.js';
 
 /** A token of ours, or a JWT of an identity provider. */
 const LIKE_A_CREDENTIAL = /^(svc_(pat|dev)_[\w-]+|[\w-]+\.[\w-]+\.[\w-]+)$/;
+
+const HANDSHAKE_MS = 30_000;
+/** Silence after which the system asks whether the other side of a socket is still there. */
+const SILENT_MS = 30_000;
 
 /** Talks to a workspace, and says what went wrong in the words of the command. */
 export class WorkspaceClient {
@@ -51,15 +57,38 @@ export class WorkspaceClient {
     const request = (url.protocol === 'https:' ? https : http).request(url, { method: 'POST', headers });
     const answering = new Promise<Response>((resolve, reject) => {
       request.on('error', reject);
-      request.on('response', (answer) => {
-        const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
-        resolve(new Response(body, { status: answer.statusCode ?? 500 }));
-      });
+      request.on('response', (answer) => resolve(asResponse(answer)));
       // A refusal can come before all is sent.
       pipeline(json, request).catch(reject);
     });
     return this.client.accepted(answering).catch(failed);
   }
+
+  /** An open socket of the live channel. @throws CliError for every other answer */
+  async openSocket(): Promise<WebSocket> {
+    const socket = new WebSocket(new URL(SOCKET_PATH, this.url), {
+      headers: Object.fromEntries(this.client.headers()),
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+    });
+    // What breaks a connection closes it.
+    socket.on('error', () => undefined);
+    socket.once('upgrade', (answer) => answer.socket.setKeepAlive(true, SILENT_MS));
+    const answering = new Promise<Response>((resolve, reject) => {
+      socket.once('open', () => resolve(new Response()));
+      socket.once('unexpected-response', (_request, answer) => resolve(asResponse(answer)));
+      socket.once('error', reject);
+    });
+    const { status } = await this.client.accepted(answering).catch(failed);
+    if (socket.readyState === WebSocket.OPEN) return socket;
+    socket.terminate();
+    return failed(new UnexpectedAnswer(this.url, status));
+  }
+}
+
+function asResponse(answer: IncomingMessage): Response {
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+  return new Response(body, { status: answer.statusCode ?? 500 });
 }
 
 /** The workspace that SVC_URL names, else the running one of this user. */
@@ -130,15 +159,17 @@ function failed(error: unknown): never {
     throw new CliError('UNEXPECTED_ANSWER', `The workspace answered ${error.status} without an error object.`, {
       status: error.status,
     });
-  if (error instanceof Refusal) throw refused(error);
+  if (error instanceof Refusal) throw refused(error.body, error.status);
   throw error;
 }
 
-function refused({ code, message, status, body }: Refusal): CliError {
+/** What the workspace refuses, over HTTP with a status, in the words of the command. */
+export function refused(body: Refusal['body'], status?: number): CliError {
+  const { code, message } = body;
   const remedy = isErrorCode(code) ? (REMEDIES[code] ?? ERRORS[code].remedy) : undefined;
   return new CliError(code as ErrorBody['code'], message, {
     body: body as ErrorBody,
-    status,
+    ...(status === undefined ? {} : { status }),
     ...(remedy ? { hint: remedy } : {}),
   });
 }

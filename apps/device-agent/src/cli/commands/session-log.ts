@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getSession, LIMITS, listSessionEvents, type Session, type SessionEvent } from '@workspace-graph/contracts';
 import { sessionEventText } from '@workspace-graph/domain';
 import { type Command, Option } from 'commander';
-import type { Output } from '../output.js';
+import { isClosedPipe } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { runs } from '../run-command.js';
+import { SessionFollower } from '../session-follower.js';
 import { connect, type WorkspaceClient } from '../workspace-client.js';
-
-const POLL_MS = 1_000;
 
 /** `svc sessions follow` */
 export function followCommand(sessions: Command): void {
@@ -18,19 +16,13 @@ export function followCommand(sessions: Command): void {
       .argument('<id>', 'id of the session')
       .option('--after <seq>', 'only events after this one', wholeNumber, 0)
       .option('--until-idle', 'exit when no run is under way'),
-    async ({ out, args: [id = ''], options: { after, untilIdle = false } }) => {
-      const client = await connect();
-      let seen = after;
-      for (;;) {
-        const session = await client.call(getSession, { session_id: id });
-        for await (const event of eventsOf(client, id, seen)) {
-          await print(out, event);
-          seen = event.seq;
-        }
-        const isOver = session.state === 'closed' || session.state === 'archived' || (untilIdle && !session.is_live);
-        if (isOver && seen >= session.last_seq) return;
-        await sleep(POLL_MS);
-      }
+    async ({ out, args: [sessionId = ''], options: { after, untilIdle = false } }) => {
+      const onLost = (): void => out.note('svc: the connection was lost; connecting again');
+      const follower = new SessionFollower({ sessionId, after, untilIdle, connect, onLost });
+      await untilReaderLeaves(async () => {
+        for await (const event of follower.events())
+          await write(out.json ? JSON.stringify(event) : `${event.at} ${sessionEventText(event)}`);
+      });
     },
   );
 }
@@ -51,25 +43,23 @@ export function exportCommand(sessions: Command): void {
       const client = await connect();
       const session = await client.call(getSession, { session_id: id });
       const asJson = out.json || format === 'json';
-      await write(asJson ? JSON.stringify({ session }) : headOf(session));
-      for await (const event of eventsOf(client, id, 0))
-        await write(asJson ? JSON.stringify(event) : `${sessionEventText(event)}\n`);
+      await untilReaderLeaves(async () => {
+        await write(asJson ? JSON.stringify({ session }) : headOf(session));
+        for await (const event of eventsOf(client, id))
+          await write(asJson ? JSON.stringify(event) : `${sessionEventText(event)}\n`);
+      });
     },
   );
 }
 
-/** The log after a seq, page by page: never all of it at once. */
-async function* eventsOf(client: WorkspaceClient, session_id: string, after: number): AsyncGenerator<SessionEvent> {
-  for (let last = after; ; ) {
+/** The log, page by page: never all of it at once. */
+async function* eventsOf(client: WorkspaceClient, session_id: string): AsyncGenerator<SessionEvent> {
+  for (let last = 0; ; ) {
     const page = await client.call(listSessionEvents, { session_id, after: last, limit: LIMITS.sessionEventsMax });
     yield* page.items as unknown as SessionEvent[];
     last = page.items.at(-1)?.seq ?? page.last_seq;
     if (last >= page.last_seq) return;
   }
-}
-
-function print(out: Output, event: SessionEvent): Promise<void> {
-  return write(out.json ? JSON.stringify(event) : `${event.at} ${sessionEventText(event)}`);
 }
 
 function headOf({ name, state, node, client, created_at }: Session): string {
@@ -80,6 +70,15 @@ function headOf({ name, state, node, client, created_at }: Session): string {
     ...(client ? [`agent ${client.name}`] : []),
   ];
   return `# ${name}\n\n${facts.join(', ')}\n`;
+}
+
+/** A reader that has seen enough, such as `head`, ends it without a word. */
+async function untilReaderLeaves(print: () => Promise<void>): Promise<void> {
+  try {
+    await print();
+  } catch (error) {
+    if (!isClosedPipe(error)) throw error;
+  }
 }
 
 /** Resolves when its reader has taken it. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { main } from '../main.js';
 
 /** One request as it came. */
@@ -30,15 +31,29 @@ export interface CommandRun {
 export class ScriptedWorkspace implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   script: Script = () => null;
+  /** Takes the sockets of the live channel; without it their requests are answered like all others. */
+  takeSocket: ((socket: WebSocket) => void) | null = null;
   /** Variables of the command, beside where the workspace is and its credential. */
   environment: Readonly<Record<string, string>> = {};
 
-  private constructor(private readonly server: Server) {}
+  private readonly server: Server;
+  private readonly sockets = new WebSocketServer({ noServer: true });
+
+  private constructor() {
+    this.server = createServer({ shouldUpgradeCallback: () => this.takeSocket !== null });
+    this.server.on('request', (request, response) => void this.answer(request, response));
+    this.server.on('upgrade', (request, socket: Socket, head) =>
+      this.sockets.handleUpgrade(request, socket, head, (client) => this.takeSocket?.(client)),
+    );
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
 
   static async start(): Promise<ScriptedWorkspace> {
-    const server = createServer();
-    const workspace = new ScriptedWorkspace(server);
-    server.on('request', (request, response) => void workspace.answer(request, response));
+    const workspace = new ScriptedWorkspace();
+    const { server } = workspace;
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return workspace;
   }
@@ -49,7 +64,7 @@ export class ScriptedWorkspace implements AsyncDisposable {
     // What the run of the tests is told is nothing to the command.
     process.env = Object.fromEntries(Object.entries(before).filter(([name]) => !name.startsWith('SVC_')));
     const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
-    process.env['SVC_URL'] = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    process.env['SVC_URL'] = this.url;
     process.env['SVC_TOKEN'] = 'svc_pat_test';
     Object.assign(process.env, this.environment);
     process.exitCode = undefined;
@@ -80,6 +95,7 @@ export class ScriptedWorkspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets.clients) socket.terminate();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
