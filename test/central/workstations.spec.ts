@@ -90,7 +90,7 @@ describe('a workstation that has joined', () => {
 
   it('records the sessions of its agents at the centre, which limits them, and hears when a person ends one', async () => {
     const wanda = await person(ada, 'Wanda');
-    const { client } = await workstation(wanda);
+    const { client, folder } = await workstation(wanda);
     const [home, far] = [await project('Home'), await project('Far')];
     for (const nodeId of [home, far]) {
       writeFileSync(join(await mirrored(client, nodeId), 'wip/tide.md'), 'The tide is high at six.');
@@ -128,6 +128,9 @@ describe('a workstation that has joined', () => {
         ({ message }: Error) => message.includes('ended'),
       );
     await until('the agent is told', hasEnded);
+    const { stdout } = await folder.svc(['sessions', 'follow', session?.id ?? '', '--json']);
+    const log = stdout.trim().split('\n');
+    expect(JSON.parse(log.at(-1) ?? '')).toMatchObject({ seq: log.length, payload: { to: 'closed' } });
     await agent.close().catch(() => undefined);
   }, 120_000);
 
