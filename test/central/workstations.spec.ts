@@ -125,7 +125,7 @@ describe('a workstation that has joined', () => {
     const hasEnded = () =>
       read(home).then(
         ({ isError }) => isError,
-        ({ message }: Error) => message.includes('ended'),
+        ({ message }: Error) => /ended|Session not found/.test(message),
       );
     await until('the agent is told', hasEnded);
     const { stdout } = await folder.svc(['sessions', 'follow', session?.id ?? '', '--json']);
