@@ -42,7 +42,7 @@ describe('an upload that does not arrive whole', () => {
   const sockets = new Set<Socket>();
 
   beforeAll(async () => {
-    routes = await startFileRoutes({ stalledBodyMs: STALLED_MS });
+    routes = await startFileRoutes({ bodyTimes: { stalledMs: STALLED_MS } });
   });
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();

@@ -30,6 +30,16 @@ export interface OidcSettings {
   readonly client?: OidcClientSettings;
 }
 
+/** How long the body of a request may take, in milliseconds. */
+export interface BodyTimes {
+  /** Without any progress. */
+  readonly stalledMs: number;
+  /** In all, on a route that takes it as a whole. */
+  readonly wholeMs: number;
+  /** In all, on a route that reads it as a stream, and more for each byte that has arrived. */
+  readonly streamedMs: number;
+}
+
 /** The edge's part of the configuration. Durations in milliseconds. */
 export interface EdgeSettings {
   /** URL at which people and agents reach the service; its host and origin are allowed. */
@@ -44,8 +54,8 @@ export interface EdgeSettings {
   readonly requestsPerMinute: number;
   /** Redis in which gateways share their limits. Without it this process counts on its own. */
   readonly redisUrl?: Secret;
-  /** A request ends when its body makes no progress for this time. Default: one minute. */
-  readonly stalledBodyMs?: number;
+  /** What is not given has its default: one minute, two minutes, and ten. */
+  readonly bodyTimes?: Partial<BodyTimes>;
   /** Without it JWTs are refused. */
   readonly oidc?: OidcSettings;
   /** Bearer token for `/metrics`. Without it they need loopback or the scope manage. */

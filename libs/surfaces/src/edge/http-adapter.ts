@@ -16,7 +16,6 @@ import { asksForSocket, routeUpgrades } from './upgrades.js';
 
 /** Longest time for the headers of a request to arrive. */
 const HEADERS_MS = 60_000;
-const STALLED_BODY_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
 /** Of a path that names a node, each of its characters as up to four encoded bytes. */
 const MAX_PARAM_LENGTH = 12 * LIMITS.pathLength;
@@ -46,7 +45,7 @@ export class EdgeHttpAdapter extends FastifyAdapter {
     server.decorateRequest('edge', null);
     Connections.follow(server.server);
     routeUpgrades(server.server, (request, response) => server.routing(request, response));
-    endStalledBodies(server, settings.stalledBodyMs ?? STALLED_BODY_MS);
+    endStalledBodies(server, settings.bodyTimes);
     acceptJsonBodies(server);
   }
 
