@@ -205,13 +205,31 @@ describe('what a watch does', () => {
     expect(driver.taken()).toEqual(['0 reopen, all', '0 reopen, all', '0 reopen, all']);
   });
 
-  it('looks through a folder every 30 seconds while the system refuses to watch it', () => {
+  it('asks a system that refuses to watch again within seconds, later and later, at most 30 [watcher.watch-recovers]', () => {
     const driver = new Driver();
-    driver.note({ kind: 'refused', trouble: 'a limit' });
-    driver.pass(60_000);
-    expect(driver.taken()).toEqual(['0 all', '30000 all', '60000 all']);
+    const refuse = (): void => driver.note({ kind: 'refused', trouble: 'a limit' });
+    for (let round = 0; round < 8; round += 1) {
+      refuse();
+      driver.pass(watchDueAt(driver.state) - driver.now);
+    }
+    expect(driver.taken()).toEqual([
+      '0 all',
+      '1000 all',
+      '3000 all',
+      '7000 all',
+      '15000 all',
+      '31000 all',
+      '61000 all',
+      '91000 all',
+    ]);
+    expect(driver.state.trouble).toBe('a limit');
     driver.note({ kind: 'opened', identity: '1' });
     expect(driver.state.trouble).toBeNull();
+    refuse();
+    driver.outcome = { ...FOUND, entries: 50_000 };
+    driver.pass(30_000);
+    expect(driver.taken()).toEqual(['121000 all']);
+    expect(watchDueAt(driver.state)).toBe(driver.now + 7_500);
   });
 
   it('tries again later and later, at most 30 seconds, what could not be scanned', () => {

@@ -6,7 +6,7 @@ const TIMES = {
   verifyMaxMs: 600_000,
   doubleCheckMs: 5_000,
   activeMs: 600_000,
-  /** Between looks while the system reports nothing. */
+  /** Longest time between looks while the system reports nothing. */
   pollMs: 30_000,
   /** Of quiet after a burst of events, of which the system may have lost some. */
   quietMs: 1_000,
@@ -29,6 +29,8 @@ export interface WatchState {
   readonly watched: { readonly identity: string | null } | null;
   /** Why the system refuses to watch, as people read it. */
   readonly trouble: string | null;
+  /** Refusals in a row, which lengthen the pause before the system is asked again. */
+  readonly refusals: number;
   /** What the watch needs before the next scan of all. */
   readonly renewal: WatchRenewal;
   /** Paths that may be folders which are not watched with all that is in them. */
@@ -114,6 +116,7 @@ export function newWatch(debounceMs: number, now: number): WatchState {
     debounceMs,
     watched: null,
     trouble: null,
+    refusals: 0,
     renewal: 'keep',
     unsure: new Set(),
     isAway: false,
@@ -173,9 +176,9 @@ export function watchAfter(state: WatchState, event: WatchEvent, now: number): W
     case 'asked':
       return { ...state, dirty: withPaths(state.dirty, event.paths, now + state.debounceMs) };
     case 'opened':
-      return { ...state, watched: { identity: event.identity }, trouble: null };
+      return { ...state, watched: { identity: event.identity }, trouble: null, refusals: 0 };
     case 'refused':
-      return { ...state, trouble: event.trouble };
+      return { ...state, trouble: event.trouble, refusals: state.refusals + 1 };
     case 'closed':
       return { ...state, watched: null, renewal: 'keep' };
     case 'checked':
@@ -261,7 +264,13 @@ function afterScan(state: WatchState, { scope, outcome, wasKnown }: EventOf<'sca
 function verifyLater(state: WatchState, wasKnown: boolean, now: number): WatchState {
   const { entries, trouble, scannedAt, lastEventAt } = state;
   const soonMs = wasKnown ? verifyAfterMs(entries, scannedAt - lastEventAt, TIMES) : lookAfterMs(entries, TIMES);
-  return { ...state, allAt: Math.min(state.allAt, now + (trouble === null ? soonMs : TIMES.pollMs)) };
+  return { ...state, allAt: Math.min(state.allAt, now + (trouble === null ? soonMs : askAgainMs(state))) };
+}
+
+/** A refusal may be of a moment; what lasts is asked for as often as the folder is to be looked through. */
+function askAgainMs({ entries, refusals }: WatchState): number {
+  const pauseMs = lookAfterMs(entries, { doubleCheckMs: TIMES.retryMs * 2 ** (refusals - 1) });
+  return Math.min(pauseMs, TIMES.pollMs);
 }
 
 function withLinked(state: WatchState, paths: readonly string[], now: number): Pick<WatchState, 'linked' | 'linkedAt'> {

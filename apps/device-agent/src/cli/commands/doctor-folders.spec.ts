@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { workspacePaths } from '../../workspace/workspace-paths.js';
-import { checkMirrors, checkStores, countFolders, watchFinding } from './doctor-folders.js';
+import { checkMirrors, checkStores, countFolders, unfollowedFinding, watchFinding } from './doctor-folders.js';
 
 let root: string;
 beforeEach(async () => {
@@ -35,6 +35,26 @@ describe('what the doctor says of folders', () => {
     const wrong = ['b', 'c', 'd', 'e'].map((name) => mirror(name, 'missing'));
     const { state, found } = checkMirrors([mirror('a', 'unreadable'), ...wrong]);
     expect([state, found]).toEqual(['warning', '/w/a is unreadable; /w/b is missing; /w/c is missing; 2 more']);
+  });
+
+  it('says which folders that are there are not followed, and why', () => {
+    const node = (name: string) => ({ id: name, type: 'project' as const, name });
+    const failure = (name: string, path = '', message = 'Not watched.') => ({ node: node(name), path, message });
+    const mirrors = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ node: node(name), state: 'ready' as const }));
+    const away = { node: node('f'), state: 'missing' as const };
+    expect(unfollowedFinding([...mirrors, away], [failure('f'), failure('a', 'wip/link')])).toBeNull();
+    expect(unfollowedFinding(mirrors, [failure('a'), failure('b', 'wip/link')])).toMatchObject({
+      check: 'watching',
+      state: 'warning',
+      found: 'a: Not watched.',
+    });
+    const found = 'a: Not watched.; b: Not watched.; c: Not watched.; 2 more';
+    expect(
+      unfollowedFinding(
+        mirrors,
+        mirrors.map(({ node: { name } }) => failure(name)),
+      ),
+    ).toMatchObject({ found });
   });
 
   it('compares the folders with what the system lets one user watch, without following links', async () => {

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Finding, listMirrors, type Mirror } from '@workspace-graph/contracts';
+import { type Finding, getSyncHealth, listMirrors, type Mirror, type OutputOf } from '@workspace-graph/contracts';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
 import { everyItem } from '../every-item.js';
 import { counted } from '../text.js';
 import type { WorkspaceClient } from '../workspace-client.js';
+
+type FolderFailure = OutputOf<typeof getSyncHealth>['failures'][number];
 
 const WATCH_LIMIT = '/proc/sys/fs/inotify/max_user_watches';
 /** Other programs of this user watch folders too. */
@@ -55,7 +57,8 @@ function storeProblem(file: string): string | null {
 export async function checkFolders(client: WorkspaceClient): Promise<Finding[]> {
   const mirrors = await mirrorsOf(client);
   if (mirrors === null) return [];
-  const watches = await checkWatches(mirrors);
+  const { failures } = await client.call(getSyncHealth, {});
+  const watches = unfollowedFinding(mirrors, failures) ?? (await checkWatches(mirrors));
   return [checkMirrors(mirrors), ...(watches ? [watches] : [])];
 }
 
@@ -70,17 +73,37 @@ async function mirrorsOf(client: WorkspaceClient): Promise<Mirror[] | null> {
 
 /** A folder that is missing may be on a disk that is not attached: nothing in it counts as deleted. */
 export function checkMirrors(mirrors: readonly Pick<Mirror, 'local_path' | 'state'>[]): Finding {
-  const wrong = mirrors.filter(({ state }) => state === 'missing' || state === 'unreadable');
+  const wrong = mirrors.filter(({ state }) => isAway(state));
   if (wrong.length === 0) return { check: 'mirrors', state: 'ok', found: counted(mirrors.length, 'folder') };
-  const shown = wrong.slice(0, SHOWN_MIRRORS).map(({ local_path, state }) => `${local_path ?? 'a folder'} is ${state}`);
-  const more = wrong.length > shown.length ? [`${wrong.length - shown.length} more`] : [];
   return {
     check: 'mirrors',
     state: 'warning',
-    found: [...shown, ...more].join('; '),
+    found: shortened(wrong.map(({ local_path, state }) => `${local_path ?? 'a folder'} is ${state}`)),
     advice:
       'Attach the disk, put the folder back, give yourself permission to read it, or stop tracking it with `svc mirror remove`.',
   };
+}
+
+/** What keeps folders that are there from being followed; null for nothing. */
+export function unfollowedFinding(
+  mirrors: readonly Pick<Mirror, 'node' | 'state'>[],
+  failures: readonly Pick<FolderFailure, 'node' | 'path' | 'message'>[],
+): Finding | null {
+  const there = new Set(mirrors.flatMap(({ node, state }) => (isAway(state) ? [] : node.id)));
+  const wrong = failures.filter(({ node, path }) => path === '' && there.has(node.id));
+  if (wrong.length === 0) return null;
+  const found = shortened(wrong.map(({ node, message }) => `${node.name}: ${message}`));
+  const advice = 'It is tried again by itself; `svc status` lists what is left.';
+  return { check: 'watching', state: 'warning', found, advice };
+}
+
+function isAway(state: Mirror['state']): boolean {
+  return state === 'missing' || state === 'unreadable';
+}
+
+function shortened(texts: readonly string[]): string {
+  const more = texts.length - SHOWN_MIRRORS;
+  return [...texts.slice(0, SHOWN_MIRRORS), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
 /** Linux watches each folder by itself and has a limit for it; null elsewhere. */
