@@ -4,6 +4,7 @@ import {
   FILES_PER_NOTE,
   type IndexEvent,
   IndexQueue,
+  type IndexStep,
   indexAfter,
   isIndexTold,
   type NotedFile,
@@ -156,7 +157,7 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     this.take({ kind: 'began', step });
     if (step.kind === 'remove-node') await this.index.removeNode(step.nodeId);
     if (step.kind === 'note') await this.note(step.files, step.removed);
-    if (step.kind === 'compare') await this.compare(step.nodeId, step.demand);
+    if (step.kind === 'compare') await this.compare(step);
     if (step.kind === 'end-census') await this.index.endCensus();
     if (step.kind === 'begin-census') {
       await this.index.beginCensus();
@@ -165,18 +166,12 @@ export class FileIndexer implements OnApplicationBootstrap, BeforeApplicationShu
     return step.kind !== 'wait';
   }
 
-  private async compare(nodeId: string, demand: object): Promise<void> {
-    let files: NotedFile[] = [];
-    for (const file of this.parts.store.filesOf(nodeId)) {
-      if (file.isDeleted) continue;
-      files.push(notedOf(file));
-      if (files.length < FILES_PER_NOTE) continue;
-      await this.note(files, []);
-      files = [];
-      if (this.isPaused) return;
-    }
+  private async compare({ nodeId, page }: Extract<IndexStep, { kind: 'compare' }>): Promise<void> {
+    const found = this.parts.store.filesAfter(nodeId, page.after, FILES_PER_NOTE);
+    const files = found.flatMap((file) => (file.isDeleted ? [] : notedOf(file)));
     if (files.length > 0) await this.note(files, []);
-    this.take({ kind: 'compared', nodeId, demand });
+    const upTo = found.length === FILES_PER_NOTE ? (found.at(-1)?.path ?? null) : null;
+    this.take({ kind: 'compared', nodeId, page, upTo });
   }
 
   private async note(files: readonly NotedFile[], removed: readonly string[]): Promise<void> {

@@ -143,6 +143,12 @@ export class DeviceStore {
     for (const row of rows) yield fileOf(row);
   }
 
+  /** Of one node, so many by path after this one. */
+  filesAfter(nodeId: string, path: string, limit: number): FileState[] {
+    const sql = `SELECT ${FILE_COLUMNS} FROM file_state WHERE node_id = ? AND path > ? ORDER BY path LIMIT ?`;
+    return this.sqlite.all(sql, nodeId, path, limit).map(fileOf);
+  }
+
   /** Of one node, by the bytes of their paths. Read page by page, so that changes in between are no hindrance. */
   *trackedPaths(nodeId: string): Generator<TrackedPath> {
     let after = '';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { IndexQueue, type IndexStep, indexAfter, isIndexTold, type NotedFile, planIndex } from './plan-index.js';
 
 const NODES = ['n0', 'n1'];
+const FILES_PER_PAGE = 2;
 const FILES = ['n0/a', 'n0/b', 'n0/c', 'n1/d', 'n1/e'];
 
 function noted(fileId: string, sha256 = 'X'): NotedFile {
@@ -19,7 +20,7 @@ function stepsOf(queue = new IndexQueue()): string[] {
     steps.push(textOf(step));
     indexAfter(queue, { kind: 'began', step });
     if (step.kind === 'begin-census') indexAfter(queue, { kind: 'census-open' });
-    if (step.kind === 'compare') indexAfter(queue, { ...step, kind: 'compared' });
+    if (step.kind === 'compare') indexAfter(queue, { ...step, kind: 'compared', upTo: null });
   }
   return steps;
 }
@@ -60,7 +61,21 @@ describe('what the search index is told next', () => {
     const step = planIndex(queue);
     if (step.kind !== 'compare') throw new Error('it was asked for');
     indexAfter(queue, { kind: 'asked', nodeIds: ['n0'], withCensus: false });
-    indexAfter(queue, { ...step, kind: 'compared' });
+    indexAfter(queue, { ...step, kind: 'compared', upTo: null });
+    expect(stepsOf(queue)).toEqual(['compare n0']);
+  });
+
+  it('is what changed before the next page of a node that is compared, which goes on where it was [files.search.new-first]', () => {
+    const queue = new IndexQueue();
+    indexAfter(queue, { kind: 'asked', nodeIds: ['n0'], withCensus: false });
+    const step = planIndex(queue);
+    if (step.kind !== 'compare') throw new Error('it was asked for');
+    indexAfter(queue, changed(noted('n1/d')));
+    indexAfter(queue, { ...step, kind: 'compared', upTo: 'wip/n0/a' });
+    const next = planIndex(queue);
+    expect(next).toMatchObject({ kind: 'note', files: [{ fileId: 'n1/d' }] });
+    indexAfter(queue, { kind: 'began', step: next });
+    expect(planIndex(queue)).toEqual({ kind: 'compare', nodeId: 'n0', page: { after: 'wip/n0/a' } });
     expect(stepsOf(queue)).toEqual(['compare n0']);
   });
 
@@ -87,6 +102,25 @@ describe('what the search index is told next', () => {
     expect([isIndexTold(queue), queue.waiting.count('n0')]).toEqual([true, 1]);
     indexAfter(queue, { kind: 'settled', fileId: 'n0/a', ticket: queue.waiting.ticketOf('n0/a') });
     expect(queue.waiting.count('n0')).toBe(0);
+  });
+
+  it('is read before what waits since earlier, in the order in which it was told [files.search.new-first]', () => {
+    const queue = new IndexQueue();
+    const tell = (...fileIds: string[]): void =>
+      indexAfter(queue, {
+        kind: 'noted',
+        files: fileIds.map((fileId) => noted(fileId)),
+        tickets: new Map(),
+        toRead: fileIds,
+      });
+    tell('n0/a', 'n0/b', 'n0/c');
+    tell('n1/d', 'n1/e');
+    expect([...queue.toRead.quick]).toEqual(['n1/d', 'n1/e', 'n0/a', 'n0/b', 'n0/c']);
+    tell('n0/b');
+    indexAfter(queue, { kind: 'reading', lane: 'quick', fileIds: ['n1/d'] });
+    indexAfter(queue, { kind: 'changed', nodeId: 'n1', files: [], gone: ['n1/e'] });
+    expect([...queue.toRead.quick]).toEqual(['n0/b', 'n0/a', 'n0/c']);
+    expect(queue.toRead.quick.size).toBe(3);
   });
 });
 
@@ -188,10 +222,13 @@ class Model {
       case 'note':
         return this.note(step.files, step.removed);
       case 'compare': {
-        const note = this.note(this.filesOf(step.nodeId), []);
+        const page = this.filesOf(step.nodeId).filter(({ path }) => path > step.page.after);
+        const files = page.toSorted((a, b) => (a.path < b.path ? -1 : 1)).slice(0, FILES_PER_PAGE);
+        const note = this.note(files, []);
+        const upTo = files.length === FILES_PER_PAGE ? (files.at(-1)?.path ?? null) : null;
         return () => {
           note();
-          indexAfter(this.queue, { ...step, kind: 'compared' });
+          indexAfter(this.queue, { ...step, kind: 'compared', upTo });
         };
       }
       case 'begin-census':

@@ -1,4 +1,5 @@
 import { assertNever } from '../assert-never.js';
+import { ReadOrder } from './read-order.js';
 import { WaitingFiles } from './waiting-files.js';
 
 /** Files that are read at once, and files that may take long: nobody waits for them. */
@@ -18,16 +19,22 @@ export interface NotedFile {
   readonly modifiedMs: number | null;
 }
 
+/** How far the files of a node are noted. The object distinguishes this page, and one demand for all, from the next. */
+export interface Comparison {
+  /** Path of the last file that was noted; '' for none. */
+  readonly after: string;
+}
+
 /** What the search index does not know yet. It may be 50,000 files, so `indexAfter`, and nothing else, changes it in place. */
 export class IndexQueue {
   readonly changed = new Map<string, NotedFile>();
   readonly removed = new Set<string>();
   readonly removedNodes = new Set<string>();
-  /** Nodes whose files are all to be noted; the value distinguishes one demand for it from the next. */
-  readonly uncompared = new Map<string, object>();
+  /** Nodes whose files are all to be noted. */
+  readonly uncompared = new Map<string, Comparison>();
   /** A census compares all files there are, and removes others from the index. */
   census: 'none' | 'due' | 'open' = 'none';
-  readonly toRead: Readonly<Record<ReadLane, Set<string>>> = { quick: new Set(), slow: new Set() };
+  readonly toRead: Readonly<Record<ReadLane, ReadOrder>> = { quick: new ReadOrder(), slow: new ReadOrder() };
   readonly waiting = new WaitingFiles();
   /** Nodes that are compared again later: files of them could not be opened, or the index failed. */
   readonly unreadable = new Set<string>();
@@ -40,7 +47,8 @@ export type Tickets = ReadonlyMap<string, object | undefined>;
 export type IndexStep =
   | { readonly kind: 'remove-node'; readonly nodeId: string }
   | { readonly kind: 'note'; readonly files: readonly NotedFile[]; readonly removed: readonly string[] }
-  | { readonly kind: 'compare'; readonly nodeId: string; readonly demand: object }
+  /** One page of its files, so that what changes meanwhile is told before the next. */
+  | { readonly kind: 'compare'; readonly nodeId: string; readonly page: Comparison }
   | { readonly kind: 'begin-census' | 'end-census' | 'wait' };
 
 export type IndexEvent =
@@ -52,7 +60,8 @@ export type IndexEvent =
   | { kind: 'census-open' }
   /** The index knows these, and wants the text of some. */
   | { kind: 'noted'; files: readonly NotedFile[]; tickets: Tickets; toRead: readonly string[] }
-  | { kind: 'compared'; nodeId: string; demand: object }
+  /** `upTo` is the path of the last file; null when no more follow. */
+  | { kind: 'compared'; nodeId: string; page: Comparison; upTo: string | null }
   | { kind: 'reading'; lane: ReadLane; fileIds: readonly string[] }
   /** A file of the quick lane may take long. */
   | { kind: 'slow'; fileId: string }
@@ -74,7 +83,7 @@ export function planIndex({ changed, removed, removedNodes, uncompared, census }
   if (changed.size + removed.size > 0)
     return { kind: 'note', files: [...changed.values()].slice(0, FILES_PER_NOTE), removed: [...removed] };
   const [next] = uncompared;
-  if (next) return { kind: 'compare', nodeId: next[0], demand: next[1] };
+  if (next) return { kind: 'compare', nodeId: next[0], page: next[1] };
   return { kind: census === 'open' ? 'end-census' : 'wait' };
 }
 
@@ -91,7 +100,7 @@ export function indexAfter(queue: IndexQueue, event: IndexEvent): void {
     case 'node-removed':
       return dropNode(queue, event.nodeId);
     case 'asked':
-      for (const nodeId of event.nodeIds) queue.uncompared.set(nodeId, {});
+      for (const nodeId of event.nodeIds) compareAll(queue, nodeId);
       if (event.withCensus) queue.census = 'due';
       return;
     case 'began':
@@ -102,13 +111,12 @@ export function indexAfter(queue: IndexQueue, event: IndexEvent): void {
     case 'noted':
       return takeNoted(queue, event.files, event);
     case 'compared':
-      if (queue.uncompared.get(event.nodeId) === event.demand) queue.uncompared.delete(event.nodeId);
-      return;
+      return takeCompared(queue, event);
     case 'reading':
       for (const fileId of event.fileIds) queue.toRead[event.lane].delete(fileId);
       return;
     case 'slow':
-      queue.toRead.slow.add(event.fileId);
+      queue.toRead.slow.add([event.fileId]);
       return;
     case 'settled':
       return queue.waiting.remove(event.fileId, event.ticket);
@@ -130,7 +138,7 @@ function takeChanges(
   { files, gone }: { files: readonly NotedFile[]; gone: readonly string[] },
 ): void {
   for (const fileId of gone) drop(queue, fileId);
-  if (queue.changed.size + files.length > MOST_CHANGES) return void queue.uncompared.set(nodeId, {});
+  if (queue.changed.size + files.length > MOST_CHANGES) return compareAll(queue, nodeId);
   for (const file of files) {
     queue.removed.delete(file.fileId);
     queue.changed.set(file.fileId, file);
@@ -161,6 +169,19 @@ function takeStep(queue: IndexQueue, step: IndexStep): void {
   queue.removed.clear();
 }
 
+function compareAll({ uncompared }: IndexQueue, nodeId: string): void {
+  uncompared.set(nodeId, { after: '' });
+}
+
+function takeCompared(
+  { uncompared }: IndexQueue,
+  { nodeId, page, upTo }: Extract<IndexEvent, { kind: 'compared' }>,
+): void {
+  if (uncompared.get(nodeId) !== page) return;
+  if (upTo === null) uncompared.delete(nodeId);
+  else uncompared.set(nodeId, { after: upTo });
+}
+
 /** What was changed or removed meanwhile is told by itself. */
 function takeNoted(
   { removed, changed, waiting, toRead }: IndexQueue,
@@ -168,6 +189,7 @@ function takeNoted(
   answer: { readonly tickets: Tickets; readonly toRead: readonly string[] },
 ): void {
   const wanted = new Set(answer.toRead);
+  const read: string[] = [];
   for (const { fileId, nodeId } of files) {
     if (removed.has(fileId) || changed.has(fileId)) continue;
     const ticket = answer.tickets.get(fileId);
@@ -175,13 +197,14 @@ function takeNoted(
     else {
       if (!ticket) waiting.add(fileId, nodeId);
       toRead.slow.delete(fileId);
-      toRead.quick.add(fileId);
+      read.push(fileId);
     }
   }
+  toRead.quick.add(read);
 }
 
 function retry(queue: IndexQueue, nodeIds: readonly string[]): void {
-  for (const nodeId of nodeIds) if (queue.unreadable.has(nodeId)) queue.uncompared.set(nodeId, {});
+  for (const nodeId of nodeIds) if (queue.unreadable.has(nodeId)) compareAll(queue, nodeId);
   queue.unreadable.clear();
   if (queue.hasFailed) queue.census = 'due';
   queue.hasFailed = false;
