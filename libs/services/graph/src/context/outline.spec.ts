@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   addResponsibility,
   type Caller,
@@ -11,29 +10,22 @@ import {
 } from '@workspace-graph/contracts';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { type GraphFixture, startGraph } from '../testing/graph.fixture.js';
+import {
+  largeOrganization,
+  type NodeOfDocument,
+  type OrganizationDocument,
+} from '../testing/large-organization.fixture.js';
 
 type Context = OutputOf<typeof getContext>;
-interface Told {
-  readonly key: string;
-  readonly type: 'organization' | 'project' | 'process' | 'area' | 'principle';
-  readonly name: string;
-  readonly description?: string;
-}
-
-const SAMPLE =
-  process.env['SVC_TEST_SAMPLE'] ??
-  join(import.meta.dirname, '../../../../../apps/device-agent/demo/linden-bakery.json');
-const document = JSON.parse(readFileSync(SAMPLE, 'utf8')) as {
-  readonly nodes: readonly Told[];
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly relation: 'belongs_to' }[];
-};
+const SAMPLE = process.env['SVC_TEST_SAMPLE'];
+const document: OrganizationDocument = SAMPLE ? JSON.parse(readFileSync(SAMPLE, 'utf8')) : largeOrganization();
 
 let graph: GraphFixture;
 let agent: Caller;
 let organizationId: string;
 const ids = new Map<string, string>();
 
-const isIn = (...types: readonly string[]): readonly Told[] =>
+const isIn = (...types: readonly string[]): readonly NodeOfDocument[] =>
   document.nodes.filter(({ type }) => types.includes(type));
 const read = (node_id: string, input: object = {}): Promise<Context> =>
   graph.call(getContext, { node_id, ...input }, agent);
@@ -56,6 +48,7 @@ beforeAll(async () => {
 afterAll(() => graph.close());
 
 it('tells an organization in 2,000 tokens: every area and process in a line of at most 35, and how many more of what [graph.context.outline-cost]', async () => {
+  expect(isIn('area', 'process').length).toBeGreaterThanOrEqual(35);
   const context = await read(organizationId, { max_tokens: 2_000 });
   expect(countTokens(JSON.stringify(context))).toBeLessThanOrEqual(2_200);
   for (const { name } of isIn('area', 'process')) expect(context.outline.join('\n')).toContain(`: ${name}, `);
