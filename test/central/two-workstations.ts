@@ -32,7 +32,12 @@ export interface TwoWorkstations extends AsyncDisposable {
   project(name?: string): Promise<{ readonly id: string; readonly here: string; readonly there: string }>;
 }
 
-export async function startTwoWorkstations({ replicas, ...options }: WorldOptions = {}): Promise<TwoWorkstations> {
+/** `other` is the folder of the second workstation. */
+export async function startTwoWorkstations({
+  replicas,
+  other = new WorkspaceFolder({ onDisk: true }),
+  ...options
+}: WorldOptions & { readonly other?: WorkspaceFolder } = {}): Promise<TwoWorkstations> {
   const stack = new AsyncDisposableStack();
   try {
     const variables = { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_ALLOWED_HOSTS: '127.0.0.1' };
@@ -47,7 +52,7 @@ export async function startTwoWorkstations({ replicas, ...options }: WorldOption
     await routeTo(ada, 'team');
     const { id: organization_id } = await ada.call(createNode, { type: 'organization', name: 'Acme' });
     const wanda = await person(ada, 'Wanda');
-    const folders = [new WorkspaceFolder({ onDisk: true }), new WorkspaceFolder({ onDisk: true })] as const;
+    const folders = [new WorkspaceFolder({ onDisk: true }), other] as const;
     for (const folder of folders) stack.use(folder);
     const stations = await Promise.all([started(wanda, 'one', folders[0]), started(wanda, 'other', folders[1])]);
     const all = stack.move();
