@@ -2,10 +2,7 @@ import type { Socket } from 'node:net';
 import type { Caller, ServerFrameType, ServiceError } from '@workspace-graph/contracts';
 import type { WebSocket } from 'ws';
 import type { Admission } from '../edge/admission.js';
-
-/** Beyond this much that the client has not taken, nothing more is handed to its socket. */
-const HIGH_BYTES = 1_048_576;
-const LOW_BYTES = HIGH_BYTES / 4;
+import { HIGH_BYTES, LOW_BYTES } from './back-pressure.js';
 
 /** Codes with which a socket is closed. */
 export const CLOSE_CODES = { leaving: 1001, revoked: 4401, silent: 4408 } as const;

@@ -1,6 +1,7 @@
 import { DRIVING_FRAMES, FOLLOWING_FRAMES, ServiceError } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import { type RawData, WebSocket } from 'ws';
+import { HIGH_BYTES, LOW_BYTES } from './back-pressure.js';
 
 export interface RelayOptions {
   readonly url: string;
@@ -13,8 +14,6 @@ export interface RelayOptions {
   readonly onWatch?: (sync: boolean) => void;
 }
 
-/** Beyond this much that one side has not taken, the other one is not read. */
-const HIGH_BYTES = 1_048_576;
 /** Closes for which there is no better word, and those that nobody may send. */
 const TRY_AGAIN_LATER = 1013;
 const NORMAL = 1000;
@@ -50,7 +49,7 @@ export function relay(client: WebSocket, options: RelayOptions): void {
 function pass(from: WebSocket, to: WebSocket, data: RawData, isBinary: boolean): void {
   if (to.readyState !== WebSocket.OPEN) return;
   to.send(data, { binary: isBinary }, () => {
-    if (from.isPaused && to.bufferedAmount <= HIGH_BYTES / 4) from.resume();
+    if (from.isPaused && to.bufferedAmount <= LOW_BYTES) from.resume();
   });
   if (to.bufferedAmount > HIGH_BYTES) from.pause();
 }

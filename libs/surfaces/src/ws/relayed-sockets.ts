@@ -4,10 +4,9 @@ import { type Caller, type InputOf, type OutputOf, readSight } from '@workspace-
 import type { Logger } from '@workspace-graph/platform';
 import { WebSocket } from 'ws';
 import type { Admission } from '../edge/admission.js';
+import { HIGH_BYTES } from './back-pressure.js';
 import { ChangeWatch, type Watcher } from './change-watch.js';
 
-/** Beyond this much that the client has not taken, it is told later. */
-const HIGH_BYTES = 1_048_576;
 const LOOK_MS = 100;
 
 /** A client whose frames are passed on to the centre. */
