@@ -2,12 +2,12 @@ import type { Bus, Subscription } from '@workspace-graph/bus';
 import type { Logger } from '@workspace-graph/platform';
 import { type EdgeAuthenticator, type EndedCredential, endsFor } from '../edge/authenticator.js';
 import { ChangeWatch } from './change-watch.js';
+import { Heartbeat } from './heartbeat.js';
 import { CLOSE_CODES, type LiveSocket } from './live-socket.js';
 import { SessionFeeds } from './session-feeds.js';
 import { SessionStates } from './session-states.js';
 import { UpgradeServer } from './upgrade-server.js';
 
-const PING_MS = 30_000;
 const TICK_MS = 1_000;
 /** An event that was lost on the way is made good after so long. */
 const LOOK_MS = 5_000;
@@ -32,6 +32,7 @@ export class LiveChannel {
   readonly feeds: SessionFeeds;
   readonly states: SessionStates;
   readonly changes: ChangeWatch;
+  private readonly heartbeat: Heartbeat;
   private subscriptions: readonly Subscription[] = [];
   private readonly stops: (() => void)[] = [];
   /** Users who may see other sessions than before, and have not been told of them. */
@@ -39,23 +40,25 @@ export class LiveChannel {
   private gathering: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: LiveChannelParts) {
-    const { bus, logger } = parts;
+    const { bus, logger, pingMs } = parts;
     this.feeds = new SessionFeeds(bus, logger);
     this.states = new SessionStates(bus, this.sockets, logger);
     this.changes = new ChangeWatch(bus, logger);
+    this.heartbeat = new Heartbeat(pingMs);
   }
 
   async start(): Promise<void> {
-    const { bus, authenticator, pingMs = PING_MS } = this.parts;
-    const { feeds, changes } = this;
+    const { bus, authenticator } = this.parts;
+    const { feeds, changes, heartbeat } = this;
     changes.start();
+    heartbeat.start();
     this.subscriptions = await this.listen();
     const timers = [
-      setInterval(() => this.ping(), pingMs),
       setInterval(() => this.endExpired(Date.now()), TICK_MS),
       setInterval(() => feeds.lookAgain(), LOOK_MS),
     ];
     this.stops.push(
+      () => heartbeat.stop(),
       authenticator.onEnded((ended) => this.revoke(ended)),
       // Events may have been missed while nobody could be reached.
       bus.onStatus((status) => {
@@ -68,9 +71,7 @@ export class LiveChannel {
   /** A socket is open: it is told the states of sessions. */
   opened(socket: LiveSocket): void {
     this.sockets.add(socket);
-    socket.socket.on('pong', () => {
-      socket.isAlive = true;
-    });
+    this.heartbeat.add(socket.socket);
     // What breaks a connection closes it; there is nobody to tell.
     socket.socket.on('error', () => undefined);
     this.greet(socket);
@@ -152,13 +153,5 @@ export class LiveChannel {
     this.closed(socket);
     socket.close(CLOSE_CODES.revoked, 'the credential has ended');
     setTimeout(() => socket.socket.terminate(), TICK_MS / 2).unref();
-  }
-
-  private ping(): void {
-    for (const socket of this.sockets) {
-      if (!socket.isAlive) socket.socket.terminate();
-      socket.isAlive = false;
-      if (socket.isOpen) socket.socket.ping();
-    }
   }
 }

@@ -9,8 +9,6 @@ export const CLOSE_CODES = { leaving: 1001, revoked: 4401, silent: 4408 } as con
 
 /** One client of the live channel. */
 export class LiveSocket {
-  /** What the client has not answered since the last ping. */
-  isAlive = true;
   /** Sessions that the client follows. */
   readonly following = new Set<string>();
   /** Sessions whose state the client has to be told once it takes frames again. */

@@ -13,13 +13,14 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Admission } from '../edge/admission.js';
 import { admissionOf, EDGE_PARTS, EdgeAuthenticator, type EdgeParts, endsFor } from '../edge/index.js';
 import { leaveHttp, requireUpgrade } from '../edge/upgrades.js';
+import { Heartbeat } from './heartbeat.js';
 import { CLOSE_CODES } from './live-socket.js';
 import { relay } from './relay.js';
 import { RelayedSockets } from './relayed-sockets.js';
 import { carriesProof } from './webview-proof.js';
 import type { WsModuleOptions } from './ws-options.js';
 
-export interface RelayModuleOptions extends Pick<WsModuleOptions, 'webviewProof'> {
+export interface RelayModuleOptions extends Pick<WsModuleOptions, 'webviewProof' | 'pingMs'> {
   /** Of the live channel at the centre, such as wss://example.org/sessions/ws. */
   readonly url: string;
   /** Token of the device. */
@@ -39,6 +40,7 @@ interface Relayed {
 class RelayService implements OnModuleInit, BeforeApplicationShutdown {
   private readonly open = new Set<Relayed>();
   private readonly sockets: RelayedSockets;
+  private readonly heartbeat: Heartbeat;
   private readonly server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -54,13 +56,16 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
   ) {
     this.sockets = new RelayedSockets(parts.bus, parts.logger);
+    this.heartbeat = new Heartbeat(options.pingMs);
   }
 
   async onModuleInit(): Promise<void> {
     await this.sockets.start();
+    this.heartbeat.start();
     const timer = setInterval(() => this.endExpired(Date.now()), TICK_MS).unref();
     this.stops.push(
       () => clearInterval(timer),
+      () => this.heartbeat.stop(),
       this.authenticator.onEnded((ended) => this.endWhere(({ admission }) => endsFor(ended, admission.caller))),
     );
     this.adapterHost.httpAdapter.getInstance<FastifyInstance>().route({
@@ -93,9 +98,10 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
       this.open.add(entry);
       client.once('close', () => this.open.delete(entry));
       this.sockets.add(client, entry.admission);
+      const { heartbeat } = this;
       const { logger } = this.parts;
       const onWatch = (sync: boolean): void => this.sockets.watch(client, sync);
-      relay(client, { url, credential: credential(), isProven, logger, requestId: request.id, onWatch });
+      relay(client, { url, credential: credential(), isProven, heartbeat, logger, requestId: request.id, onWatch });
     });
     return reply;
   }

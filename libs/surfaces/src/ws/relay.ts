@@ -2,12 +2,15 @@ import { DRIVING_FRAMES, FOLLOWING_FRAMES, ServiceError } from '@workspace-graph
 import type { Logger } from '@workspace-graph/platform';
 import { type RawData, WebSocket } from 'ws';
 import { HIGH_BYTES, LOW_BYTES } from './back-pressure.js';
+import type { Heartbeat } from './heartbeat.js';
 
 export interface RelayOptions {
   readonly url: string;
   readonly credential: string;
   /** False: frames that change something are refused here. */
   readonly isProven: boolean;
+  /** Whether both sides are there. */
+  readonly heartbeat: Pick<Heartbeat, 'add' | 'everyMs'>;
   readonly logger: Pick<Logger, 'debug'>;
   readonly requestId: string;
   /** Told what a client wants to be told of the folders on this device. */
@@ -17,16 +20,23 @@ export interface RelayOptions {
 /** Closes for which there is no better word, and those that nobody may send. */
 const TRY_AGAIN_LATER = 1013;
 const NORMAL = 1000;
+/** Of a connection that broke, or never came to be. */
+const BROKEN = 1006;
 
 /** Passes the frames of a client on to the centre and back, in their order, with no more than a megabyte in between. */
 export function relay(client: WebSocket, options: RelayOptions): void {
-  const { url, credential, logger } = options;
+  const { url, credential, heartbeat, logger } = options;
   // What arrives before the centre is there waits in the connection.
   client.pause();
-  const centre = new WebSocket(url, { headers: { authorization: `Bearer ${credential}` }, perMessageDeflate: false });
-  let isOpen = false;
+  const centre = new WebSocket(url, {
+    headers: { authorization: `Bearer ${credential}` },
+    perMessageDeflate: false,
+    handshakeTimeout: heartbeat.everyMs,
+  });
   centre.once('open', () => {
-    isOpen = true;
+    // A side that is paused waits for the other one, which is asked; where each waits for the other, both are.
+    heartbeat.add(client, () => client.isPaused && !centre.isPaused);
+    heartbeat.add(centre, () => centre.isPaused && !client.isPaused);
     client.resume();
   });
   client.on('message', (data, isBinary) => {
@@ -38,10 +48,9 @@ export function relay(client: WebSocket, options: RelayOptions): void {
   });
   centre.on('message', (data, isBinary) => pass(centre, client, data, isBinary));
   client.once('close', (code) => end(centre, code));
-  centre.once('close', (code, reason) => {
-    client.resume();
-    end(client, isOpen ? code : TRY_AGAIN_LATER, isOpen ? reason.toString() : 'the centre cannot be reached');
-  });
+  centre.once('close', (code, reason) =>
+    end(client, code, code === BROKEN ? 'the centre cannot be reached' : reason.toString()),
+  );
   for (const socket of [client, centre])
     socket.on('error', (error) => logger.debug({ err: error }, 'a relayed socket failed'));
 }
@@ -56,6 +65,8 @@ function pass(from: WebSocket, to: WebSocket, data: RawData, isBinary: boolean):
 
 function end(socket: WebSocket, code: number, reason = ''): void {
   if (socket.readyState === WebSocket.CONNECTING) return socket.terminate();
+  // What is not read does not hear that the other end closes as well.
+  socket.resume();
   // 1005 and 1006 tell that no code was sent.
   const isSendable = code === NORMAL || code === TRY_AGAIN_LATER || code === 1001 || (code >= 3000 && code < 5000);
   socket.close(isSendable ? code : TRY_AGAIN_LATER, reason);

@@ -6,6 +6,6 @@ export interface WsModuleOptions {
   readonly webviewProof?: string;
   /** True: folders of nodes are in this process, and are told of by `sync_changed`. */
   readonly hasFolders?: boolean;
-  /** How often clients are asked whether they are there, in milliseconds. Default 30,000. */
+  /** How often the other ends of sockets are asked whether they are there, in milliseconds. Default 30,000. */
   readonly pingMs?: number;
 }
