@@ -74,7 +74,7 @@ export class LiveChannel {
     this.heartbeat.add(socket.socket);
     // What breaks a connection closes it; there is nobody to tell.
     socket.socket.on('error', () => undefined);
-    this.greet(socket);
+    this.states.greet([socket]);
   }
 
   closed(socket: LiveSocket): void {
@@ -116,20 +116,12 @@ export class LiveChannel {
     return [sessions, graph, await bus.subscribe(['sync.changed'], (event) => changes.heard(event))];
   }
 
-  private greet(socket: LiveSocket): void {
-    this.states.greet(socket).catch((error: unknown) => {
-      this.parts.logger.warn({ err: error }, 'states of sessions could not be read for a new socket');
-      // Without them the client would show what is not so: it tries again.
-      socket.close(1013, 'try again');
-    });
-  }
-
   /** Tells users the states of the sessions that they see now. */
   private seeAnew(userIds: readonly string[]): void {
     for (const id of userIds) this.seeingMore.add(id);
     this.gathering ??= setTimeout(() => {
       this.gathering = undefined;
-      for (const socket of this.sockets) if (this.seeingMore.has(socket.caller.user_id)) this.greet(socket);
+      this.states.greet([...this.sockets].filter(({ caller }) => this.seeingMore.has(caller.user_id)));
       this.seeingMore.clear();
     }, GATHER_MS).unref();
   }
@@ -137,7 +129,7 @@ export class LiveChannel {
   private lookAgain(): void {
     this.feeds.lookAgain();
     this.changes.lookAgain();
-    for (const socket of this.sockets) this.greet(socket);
+    this.states.greet(this.sockets);
   }
 
   private revoke(ended: EndedCredential): void {

@@ -1,5 +1,5 @@
 import type { Bus } from '@workspace-graph/bus';
-import { LIMITS, listSessionStates, readSessionStates, serviceCaller } from '@workspace-graph/contracts';
+import { LIMITS, listSessionStates, type OutputOf, readSessionStates, serviceCaller } from '@workspace-graph/contracts';
 import type { Logger } from '@workspace-graph/platform';
 import { ask } from '../edge/index.js';
 import type { LiveSocket } from './live-socket.js';
@@ -7,6 +7,11 @@ import { Viewers } from './viewers.js';
 
 const SERVICE = serviceCaller('edge');
 const AGAIN_MS = 500;
+/** Users for whom everything open is read at the same time. */
+const USERS_AT_ONCE = 4;
+
+/** The frames with the states of what is open, by session. */
+type Frames = ReadonlyMap<string, string>;
 
 /**
  * Tells every socket the states of the sessions that its person sees: all open ones when it connects, and each again when
@@ -15,6 +20,11 @@ const AGAIN_MS = 500;
 export class SessionStates {
   private readonly due = new Set<string>();
   private sending: Promise<void> | null = null;
+  /** Sockets that are to be told everything open, by their users. */
+  private readonly newcomers = new Map<string, Set<LiveSocket>>();
+  private greeting: Promise<void> | null = null;
+  /** Sessions that have changed while newcomers are read for: they are told of these with all others. */
+  private readonly overtaken = new Set<string>();
   private isStopped = false;
 
   constructor(
@@ -23,28 +33,71 @@ export class SessionStates {
     private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
-  /** Tells a socket the states of everything open. */
-  async greet(socket: LiveSocket): Promise<void> {
-    const caller = await socket.confirm();
-    const { items } = await ask(this.bus, listSessionStates, {}, { caller, requestId: socket.admission.requestId });
-    socket.together(() => {
-      for (const state of items) socket.send('session_state', state);
-    });
+  /** Tells sockets the states of everything open; one that cannot be told is closed, and connects again. */
+  greet(sockets: Iterable<LiveSocket>): void {
+    if (this.isStopped) return;
+    for (const socket of sockets) {
+      const { user_id } = socket.caller;
+      this.newcomers.set(user_id, (this.newcomers.get(user_id) ?? new Set()).add(socket));
+    }
+    this.greeting ??= this.greetAll();
   }
 
   /** Something shown of a session has changed. */
   changed(sessionId: string): void {
     if (this.isStopped || this.sockets.size === 0) return;
+    if (this.greeting !== null) this.overtaken.add(sessionId);
     this.due.add(sessionId);
-    this.sending ??= this.sendDue().finally(() => {
-      this.sending = null;
-    });
+    this.sending ??= this.sendDue();
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     this.due.clear();
-    await this.sending;
+    this.newcomers.clear();
+    await Promise.all([this.sending, this.greeting]);
+  }
+
+  private async greetAll(): Promise<void> {
+    await Promise.resolve();
+    while (this.newcomers.size > 0) {
+      this.overtaken.clear();
+      const users = [...this.newcomers].slice(0, USERS_AT_ONCE);
+      for (const [userId] of users) this.newcomers.delete(userId);
+      await this.greetTogether(users.flatMap(([, sockets]) => [...sockets]));
+    }
+    this.overtaken.clear();
+    this.greeting = null;
+  }
+
+  /** What is read is for all sockets of one viewer. */
+  private async greetTogether(sockets: readonly LiveSocket[]): Promise<void> {
+    const viewers = new Viewers();
+    const read: Promise<Frames>[] = [];
+    const greetOne = async (socket: LiveSocket): Promise<void> => {
+      if (!this.sockets.has(socket)) return;
+      await socket.confirm();
+      const place = viewers.placeOf(socket);
+      read[place] ??= this.readOpen(socket);
+      const frames = await read[place];
+      socket.together(() => {
+        for (const [id, text] of frames) if (!this.overtaken.has(id)) this.hand(socket, id, text);
+      });
+    };
+    await Promise.all(
+      sockets.map((socket) => greetOne(socket).catch((error: unknown) => this.turnAway(socket, error))),
+    );
+  }
+
+  private async readOpen({ caller, admission: { requestId } }: LiveSocket): Promise<Frames> {
+    const { items } = await ask(this.bus, listSessionStates, {}, { caller, requestId });
+    return new Map(items.map((state) => [state.session_id, frameOf(state)]));
+  }
+
+  private turnAway(socket: LiveSocket, error: unknown): void {
+    this.logger.warn({ err: error }, 'states of sessions could not be read for a socket');
+    // Without them the client would show what is not so: it tries again.
+    socket.close(1013, 'try again');
   }
 
   private async sendDue(): Promise<void> {
@@ -60,6 +113,7 @@ export class SessionStates {
         if (!this.isStopped) for (const id of batch) this.due.add(id);
       }
     }
+    this.sending = null;
   }
 
   private async sendBatch(session_ids: string[]): Promise<void> {
@@ -73,7 +127,7 @@ export class SessionStates {
     );
     for (const { seen_by, ...state } of items) {
       const seenBy = new Set(seen_by);
-      const text = JSON.stringify({ type: 'session_state', payload: state });
+      const text = frameOf(state);
       for (const { socket, place } of sockets) if (seenBy.has(place)) this.hand(socket, state.session_id, text);
     }
   }
@@ -91,4 +145,8 @@ export class SessionStates {
     socket.untold.clear();
     if (this.sockets.has(socket)) for (const id of ids) this.changed(id);
   }
+}
+
+function frameOf(state: OutputOf<typeof listSessionStates>['items'][number]): string {
+  return JSON.stringify({ type: 'session_state', payload: state });
 }
