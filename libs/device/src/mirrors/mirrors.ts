@@ -162,7 +162,7 @@ export class Mirrors implements BeforeApplicationShutdown {
     return [...this.scans].flatMap(([nodeId, { isCheck }]) => (isCheck ? [] : [nodeId]));
   }
 
-  /** Told when the folder of a node begins to be taken in, and when it has been. Returns the function that ends listening. */
+  /** Told when the folder of a node begins to be taken in, and once when that has ended, however it did. Returns the function that ends listening. */
   onScan(listener: (nodeId: string) => void): () => void {
     this.scanned.add(listener);
     return () => void this.scanned.delete(listener);
@@ -182,10 +182,17 @@ export class Mirrors implements BeforeApplicationShutdown {
       return await work();
     } finally {
       this.scans.delete(nodeId);
-      // A check that has found something new has become more than one.
       if (!scan.isCheck) this.tellOfScan(nodeId);
       if (this.scans.size === 0) for (const listener of this.quiet) listener();
     }
+  }
+
+  /** A check of the whole folder has found something new: from here on it is a scan that takes in. */
+  outgrowCheck(nodeId: string): void {
+    const scan = this.scans.get(nodeId);
+    if (!scan?.isCheck) return;
+    scan.isCheck = false;
+    this.tellOfScan(nodeId);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -15,7 +15,9 @@ export interface PassOptions {
   /** Paths within the node with what lies under them; null for all. */
   readonly scope: readonly string[] | null;
   readonly settle: Settle | null;
-  readonly progress: Pick<WholeScan, 'isCheck' | 'seen' | 'toRead'>;
+  readonly progress: Pick<WholeScan, 'seen' | 'toRead'>;
+  /** Told once it is known that there is something to be taken in. */
+  readonly onNews: () => void;
   readonly absences: AbsentSections;
 }
 

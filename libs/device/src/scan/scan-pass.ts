@@ -111,9 +111,9 @@ export class ScanPass {
   }
 
   private noteWork(toRead: number, missing: number): void {
-    const { progress } = this.options;
+    const { progress, onNews } = this.options;
     progress.toRead = toRead;
-    if (toRead + missing > 0) progress.isCheck = false;
+    if (toRead + missing > 0) onNews();
   }
 
   private nothing(): PassResult {

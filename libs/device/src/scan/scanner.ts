@@ -123,8 +123,16 @@ export class Scanner implements BeforeApplicationShutdown {
     const isCheck = this.compared.has(nodeId);
     const progress: WholeScan = { seen: 0, toRead: 0, startedAt: new Date().toISOString(), isCheck };
     const { absences } = this;
+    const onNews = (): void => this.mirrors.outgrowCheck(nodeId);
     const scan = async (): Promise<PassResult> => {
-      const result = await new ScanPass(this.parts, this.threads, { row, scope, settle, progress, absences }).run();
+      const result = await new ScanPass(this.parts, this.threads, {
+        row,
+        scope,
+        settle,
+        progress,
+        onNews,
+        absences,
+      }).run();
       this.noteFailures(nodeId, result);
       // A folder that is still being filled is not known yet.
       const isKnown = row.scannedAt !== null || result.unread.size === 0;

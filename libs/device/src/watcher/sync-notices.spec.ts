@@ -8,14 +8,19 @@ import { eventually, watchedMirror } from './watcher.fixture.js';
 
 let device: DeviceFixture;
 let told: string[];
+/** What happens the moment something is told. */
+let onTold: () => void;
 beforeAll(async () => {
   device = await startDevice({ settings: { watch: true, debounceMs: 50 } });
   await device.parts.bus.subscribe(['sync.changed'], (event) => {
-    if (event.type === 'sync.changed') told.push(event.payload.node_id);
+    if (event.type !== 'sync.changed') return;
+    told.push(event.payload.node_id);
+    onTold();
   });
 });
 beforeEach(() => {
   told = [];
+  onTold = () => undefined;
 });
 afterAll(() => device.close());
 
@@ -41,15 +46,37 @@ describe('what changes of the folder of a node', () => {
     await eventually(() => expect(device.parts.store.mirror(nodeId)?.scannedAt).not.toBeNull());
   });
 
-  it('is told as often as a scan goes on, and when it ends', async () => {
-    const { nodeId } = await watchedMirror(device, 'Beta');
+  it.each([
+    ['ends', () => undefined],
+    [
+      'fails',
+      () => {
+        throw new Error('The disk is gone.');
+      },
+    ],
+  ])('is told as often as a scan goes on, and once when it %s', async (how, outcome) => {
+    const { nodeId } = await watchedMirror(device, `Beta ${how}`);
     await settled(nodeId);
     const scan = { seen: 0, toRead: 0, startedAt: new Date().toISOString(), isCheck: false };
-    const mirrors = device.module.get(Mirrors);
-    await mirrors.whileScanning(nodeId, scan, () => eventually(() => expect(told.length).toBeGreaterThan(2)));
-    const during = told.length;
-    await eventually(() => expect(told.length).toBeGreaterThan(during));
-    expect(new Set(told)).toEqual(new Set([nodeId]));
+    const untilTold = (times: number) =>
+      new Promise<void>((resolve) => {
+        onTold = () => {
+          if (told.length === times) resolve();
+        };
+      });
+    // What is told next is due a quarter of a second after this, and tells of the end.
+    const work = () => untilTold(3).then(outcome);
+    await device.module
+      .get(Mirrors)
+      .whileScanning(nodeId, scan, work)
+      .catch(() => undefined);
+    expect(told).toEqual([nodeId, nodeId, nodeId]);
+    await untilTold(4);
+    // Whatever else there were to tell of the scan would be told before this, or with it.
+    const other = crypto.randomUUID();
+    scannerOf(device).failures.note(other, 'wip/a.md', 'It cannot be read.');
+    await untilTold(5);
+    expect(told).toEqual([nodeId, nodeId, nodeId, nodeId, other]);
   });
 
   it('is what could not be taken in, and that it is in order again; the same again is nothing new', async () => {
