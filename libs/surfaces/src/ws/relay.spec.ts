@@ -209,3 +209,15 @@ describe('a side that is not read', () => {
     await gone;
   });
 });
+
+it('passes nothing on of a client that was closed here and goes on sending', async () => {
+  const { client, closed, heard, centre, ofClient } = await joined({});
+  const left = once(centre, 'close');
+  client.pause();
+  ofClient.close(4401, 'the credential has ended');
+  client.send(frame('message'));
+  client.resume();
+  expect((await closed)[0]).toBe(4401);
+  await left;
+  expect(heard).toEqual(['Bearer svc_dev_x']);
+});

@@ -40,6 +40,8 @@ export function relay(client: WebSocket, options: RelayOptions): void {
     client.resume();
   });
   client.on('message', (data, isBinary) => {
+    // Once it is being closed, its credential may have ended.
+    if (client.readyState !== WebSocket.OPEN) return;
     const frame = frameIn(data);
     const refusal = options.isProven ? null : refusalOf(frame, options.requestId);
     if (refusal !== null) return client.send(refusal);
