@@ -5,7 +5,7 @@ import type { Admission } from '../edge/admission.js';
 import { HIGH_BYTES, LOW_BYTES } from './back-pressure.js';
 
 /** Codes with which a socket is closed. */
-export const CLOSE_CODES = { leaving: 1001, revoked: 4401, silent: 4408 } as const;
+export const CLOSE_CODES = { leaving: 1001, revoked: 4401 } as const;
 
 /** One client of the live channel. */
 export class LiveSocket {

@@ -82,6 +82,7 @@ class RelayService implements OnModuleInit, BeforeApplicationShutdown {
     for (const { client } of this.open) client.close(CLOSE_CODES.leaving, 'the service stops');
     this.server.close();
     await this.sockets.stop();
+    for (const { client } of this.open) client.terminate();
   }
 
   private async take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
