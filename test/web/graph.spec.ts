@@ -230,6 +230,7 @@ it('a hidden node exists nowhere: not on the page, not in what is sent to it; it
   const reader = await workspace.call(createUser, { name: 'Reader' });
   const { secret: token } = await workspace.call(createToken, { user_id: reader.id, label: 'page', scope: 'read' });
   const { context, page, faults } = await site.open();
+  faults.allow(/^404 .*\/nodes\//);
   const sent: string[] = [];
   page.on(
     'response',
@@ -302,7 +303,8 @@ it('what is written to ask for a hidden node stays while the page looks again wh
   const secret = await node('Skryté', { visibility: 'private' });
   const { id } = await workspace.call(createUser, { name: 'Asks' });
   const { secret: token } = await workspace.call(createToken, { user_id: id, label: 'page', scope: 'read' });
-  const { context, page } = await site.visit('/settings', { token });
+  const { context, page, faults } = await site.visit('/settings', { token });
+  faults.allow(/^404 .*\/nodes\//);
   let isCut = true;
   await page.routeWebSocket('**/sessions/ws', (socket) =>
     isCut ? void socket.close() : void socket.connectToServer(),
@@ -322,6 +324,7 @@ it('what is written to ask for a hidden node stays while the page looks again wh
 it('a node is made from everywhere, beside the one that is selected', async () => {
   const area = await node('Parent area', { type: 'area' });
   const { context, page, faults } = await site.visit(`/overview?node=${area.id}`);
+  faults.allow(/^400 .*\/nodes$/);
   await page.keyboard.press('Control+k');
   await page.keyboard.type('new node');
   await page.getByRole('option', { name: 'New node' }).click();

@@ -69,7 +69,8 @@ describe('a link', () => {
     await heading(first.page, 'Overview');
     await first.context.close();
 
-    const { context, page } = await site.open();
+    const { context, page, faults } = await site.open();
+    faults.allow(/^401 .*\/sign-in$/);
     await page.goto(used);
     await heading(page, 'Sign in');
     await page.getByText('This link was used already').waitFor();
@@ -150,7 +151,8 @@ it.each([1024, 768])('nothing is wider than a screen of %i px', async (width) =>
 });
 
 it('a workspace that does not answer is told, with a way out that works', async () => {
-  const { context, page } = await site.open();
+  const { context, page, faults } = await site.open();
+  faults.allow(/^net::ERR_FAILED .*\/overview$/);
   await page.goto(await site.link());
   await heading(page, 'Overview');
   await page.route('**/overview', (route) =>
@@ -165,7 +167,8 @@ it('a workspace that does not answer is told, with a way out that works', async 
 });
 
 it('its cookie opens the live channel, and neither the tools of agents nor links for others', async () => {
-  const { context, page } = await site.open();
+  const { context, page, faults } = await site.open();
+  faults.allow(/^401 /);
   await page.goto(await site.link());
   await heading(page, 'Overview');
   const first = await page.evaluate<string>(`new Promise((resolve) => {
@@ -184,7 +187,8 @@ it('its cookie opens the live channel, and neither the tools of agents nor links
 });
 
 it('another page cannot show it in a frame, nor use its cookie', async () => {
-  const { context, page } = await site.open();
+  const { context, page, faults } = await site.open();
+  faults.allow(/^net::ERR_|blocked by CORS/);
   await page.goto(await site.link());
   await heading(page, 'Overview');
   const elsewhere = workspace.url.replace('127.0.0.1', 'localhost');

@@ -27,9 +27,11 @@ export interface Faults {
   readonly list: string[];
   /** Moves of what was painted already, as browsers count them. */
   shift(): Promise<number>;
+  /** Faults like this one are what the test is about. */
+  allow(fault: RegExp): void;
 }
 
-/** One page of a browser profile of its own. */
+/** One page of a browser profile of its own. Closing its context throws for faults, and for what moved before it was touched. */
 export interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -48,9 +50,18 @@ type SignedIn = Exclude<BrowserContextOptions['storageState'], string | undefine
 /** Runs in the page, before anything of it. */
 const COUNT_SHIFTS = `
   globalThis.shifted = 0;
+  globalThis.shiftedUntouched = 0;
+  let touchedAt = Infinity;
+  for (const type of ['pointerdown', 'keydown', 'wheel'])
+    addEventListener(type, (event) => { touchedAt = Math.min(touchedAt, event.timeStamp); }, { capture: true });
   new PerformanceObserver((entries) => {
-    for (const entry of entries.getEntries()) if (!entry.hadRecentInput) shifted += entry.value;
+    for (const { hadRecentInput, startTime, value } of entries.getEntries()) {
+      if (hadRecentInput) continue;
+      shifted += value;
+      if (startTime < touchedAt) shiftedUntouched += value;
+    }
   }).observe({ type: 'layout-shift', buffered: true });`;
+const MOST_SHIFT = 0.05;
 
 /** A real workspace and a real browser. */
 export class Site implements AsyncDisposable {
@@ -134,12 +145,30 @@ export async function openVisit(
   context.setDefaultTimeout(BUSY_MS);
   const page = await context.newPage();
   const list: string[] = [];
-  page.on('console', (message) => message.type() === 'error' && list.push(message.text()));
+  page.on('console', (message) => {
+    // Noted with its address below.
+    const isNoted = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isNoted) list.push(message.text());
+  });
   page.on('pageerror', (error) => list.push(error.message));
   page.on('response', (answer) => answer.status() >= 400 && list.push(`${answer.status()} ${answer.url()}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? '';
+    // What the page gives up itself, by leaving or by asking again, is no fault.
+    if (why !== 'net::ERR_ABORTED') list.push(`${why} ${request.url()}`);
+  });
   await page.addInitScript(COUNT_SHIFTS);
   const shift = () => page.evaluate<number>('shifted');
-  return { context, page, faults: { list, shift } };
+  const allowed: RegExp[] = [];
+  const faults: Faults = { list, shift, allow: (fault) => void allowed.push(fault) };
+  const close = context.close.bind(context);
+  context.close = async () => {
+    const moved = page.isClosed() ? 0 : await page.evaluate<number>('globalThis.shiftedUntouched ?? 0').catch(() => 0);
+    await close();
+    expect(list.filter((fault) => !allowed.some((pattern) => pattern.test(fault)))).toEqual([]);
+    expect(moved).toBeLessThan(MOST_SHIFT);
+  };
+  return { context, page, faults };
 }
 
 /** Takes back what a note tells of; another note may still stand above it. */

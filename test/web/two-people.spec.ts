@@ -178,6 +178,7 @@ it('what is hidden while somebody looks at it arrives no more, and comes back wh
   const { id } = await workspace.call(createUser, { name: 'Rita' });
   const { secret } = await workspace.call(createToken, { user_id: id, label: 'page', scope: 'write' });
   const [ada, rita] = [await arrive(), await arrive(secret)];
+  rita.faults.allow(/^404 .*\/nodes\//);
   await show(rita.page, node);
   await show(ada.page, node);
   await ada.page.getByRole('region', { name: 'Sharing' }).getByText('Private', { exact: true }).click();
