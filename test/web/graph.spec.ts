@@ -274,7 +274,8 @@ it('the palette finds nodes by any word and does what the page can do, by keys a
   await takesKeys();
   await expectAccessible(page);
   await page.keyboard.type('second oven');
-  await options.filter({ hasText: 'Second oven' }).first().waitFor();
+  const nodes = page.getByRole('group', { name: 'Nodes' }).getByRole('option');
+  await nodes.filter({ hasText: 'Second oven' }).first().waitFor();
   await expectAccessible(page);
   await page.keyboard.press('Enter');
   await pane(page, 'Second oven');

@@ -170,6 +170,19 @@ describe('the log of a session', () => {
     await context.close();
   });
 
+  it('is found by the palette, by its agent or its node', async () => {
+    await using agent = await connect(await node('Quarried'));
+    await agent.say('Hello from the quarry');
+    const { context, page } = await site.visit('/settings');
+    await page.keyboard.press('Control+k');
+    await page.locator('[role=combobox]:focus').waitFor();
+    await page.keyboard.type('quarr');
+    await page.getByRole('group', { name: 'Sessions' }).getByRole('option', { name: 'Quarried' }).click();
+    await log(page).getByText('Hello from the quarry').waitFor();
+    expect(page.url()).toContain(`session=${agent.session.id}`);
+    await context.close();
+  });
+
   it('goes on without a gap after the channel was lost', async () => {
     await using agent = await connect(await node('Cut off'));
     const { context, page } = await site.open();

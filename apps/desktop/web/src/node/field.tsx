@@ -4,6 +4,7 @@ import { Pencil } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode } from '../api/change';
+import { COMMAND_KEY } from '../parts/command-key';
 import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
 import { putOnto } from './node-update';
@@ -138,7 +139,7 @@ export function TextEditor({ field, label, isOneLine = false }: EditorProps) {
           </button>
           {!isOneLine && (
             <span className="f12 t3 push">
-              <kbd>Ctrl Enter</kbd>
+              <kbd>{COMMAND_KEY} Enter</kbd>
             </span>
           )}
         </div>

@@ -14,6 +14,7 @@ import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { client } from '../api/client';
 import { usePages } from '../api/pages';
+import { COMMAND_KEY } from '../parts/command-key';
 import { EVENT_ICONS } from '../parts/event-icons';
 import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
@@ -238,7 +239,7 @@ function EventForm({ nodeId, replaces, onClose }: EventFormProps) {
           {t('edit.cancel')}
         </button>
         <span className="f12 t3 push">
-          <kbd>Ctrl Enter</kbd>
+          <kbd>{COMMAND_KEY} Enter</kbd>
         </span>
       </div>
     </form>

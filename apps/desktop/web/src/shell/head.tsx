@@ -1,6 +1,7 @@
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { COMMAND_KEY } from '../parts/command-key';
 import { useDoors } from './doors';
 
 interface HeadProps {
@@ -33,7 +34,7 @@ export function Head({ title, state, children }: HeadProps) {
       <button type="button" className="jump" onClick={() => open('palette')}>
         <Search className="i s14" aria-hidden="true" />
         <span className="cut">{t('palette.hint')}</span>
-        <kbd>Ctrl K</kbd>
+        <kbd>{COMMAND_KEY} K</kbd>
       </button>
       {children}
     </header>

@@ -2,6 +2,7 @@ import { Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { COMMAND_KEY } from '../parts/command-key';
 import type { View } from './rail';
 
 /** The second key after `G`. */
@@ -114,7 +115,7 @@ export function KeysDialog({ opened, onClose }: { readonly opened: boolean; read
             <span>{t(`keys.${name}`)}</span>
             <span>
               {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
+                <kbd key={key}>{key.replace('Ctrl', COMMAND_KEY)}</kbd>
               ))}
             </span>
           </Fragment>

@@ -115,6 +115,18 @@ export const frame: Same<typeof english> = {
     light: 'Světlý motiv',
     dark: 'Tmavý motiv',
     actor: 'člověk nebo automat',
+    choose: 'vybrat',
+    take: 'otevřít',
+    leave: 'zavřít',
+    groups: {
+      nodes: 'Nody',
+      duties: 'Odpovědnosti a lidé',
+      links: 'Zdroje a nástroje',
+      files: 'Soubory',
+      events: 'Události',
+      sessions: 'Relace',
+      commands: 'Příkazy',
+    },
   },
   create: {
     title: 'Nový node',

@@ -109,6 +109,18 @@ export const frame = {
     light: 'Light theme',
     dark: 'Dark theme',
     actor: 'person or automation',
+    choose: 'choose',
+    take: 'open',
+    leave: 'close',
+    groups: {
+      nodes: 'Nodes',
+      duties: 'Responsibilities and people',
+      links: 'Sources and tools',
+      files: 'Files',
+      events: 'Events',
+      sessions: 'Sessions',
+      commands: 'Commands',
+    },
   },
   create: {
     title: 'New node',

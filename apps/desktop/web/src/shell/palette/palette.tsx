@@ -1,43 +1,14 @@
 import { Modal } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { type OutputOf, search } from '@workspace-graph/contracts';
-import { FileText, Flag, Link2, type LucideIcon, Search, UserRound, Users, Wrench } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
+import { Search } from 'lucide-react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { client } from '../../api/client';
-import { folded } from '../../graph/graph';
 import { Refused } from '../../parts/problem';
-import { TypeGlyph } from '../../parts/type-glyph';
 import type { Action } from './actions';
-
-type Hit = OutputOf<typeof search>['items'][number];
-
-/** What is typed within this time is asked for together. */
-const TOGETHER_MS = 120;
-const MOST = 12;
-const ICONS: Readonly<Record<Exclude<Hit['kind'], 'node'>, LucideIcon>> = {
-  actor: UserRound,
-  responsibility: Users,
-  data_source: Link2,
-  tool: Wrench,
-  file: FileText,
-  event: Flag,
-};
+import { type Entry, useFound } from './entries';
 
 interface PaletteProps {
   readonly actions: readonly Action[];
   readonly onClose: () => void;
-}
-
-/** One line of the palette, and what taking it does. */
-interface Entry {
-  readonly id: string;
-  readonly lead: ReactNode;
-  readonly text: ReactNode;
-  readonly note: string | undefined;
-  readonly run: () => void;
 }
 
 /** Finds nodes, files and everything else by words, and does what the page can do. */
@@ -46,7 +17,8 @@ export default function Palette({ actions, onClose }: PaletteProps) {
   const id = useId();
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  const { entries, error } = useEntries(text, actions);
+  const { groups, error } = useFound(text, actions);
+  const entries = groups.flatMap(([, ofGroup]) => ofGroup);
   const at = Math.min(active, entries.length - 1);
   const take = (entry: Entry | undefined) => {
     if (!entry) return;
@@ -93,21 +65,22 @@ export default function Palette({ actions, onClose }: PaletteProps) {
         />
       </div>
       <div className="rs options" role="listbox" id={`${id}-list`} aria-label={t('palette.found')}>
-        {entries.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of all lines
-          <div
-            key={entry.id}
-            id={`${id}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            className={index === at ? 'mi at' : 'mi'}
-            onClick={() => take(entry)}
-            onMouseMove={() => setActive(index)}
-          >
-            {entry.lead}
-            <span className="cut">{entry.text}</span>
-            <span className="k cut">{entry.note}</span>
+        {groups.map(([group, ofGroup]) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
+          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+            <div className="mh" id={`${id}-${group}`} role="presentation">
+              {t(`palette.groups.${group}`)}
+            </div>
+            {ofGroup.map((entry) => (
+              <Option
+                key={entry.id}
+                id={`${id}-${entries.indexOf(entry)}`}
+                entry={entry}
+                isAt={entry === entries[at]}
+                onTake={() => take(entry)}
+                onPoint={() => setActive(entries.indexOf(entry))}
+              />
+            ))}
           </div>
         ))}
       </div>
@@ -117,86 +90,50 @@ export default function Palette({ actions, onClose }: PaletteProps) {
           <Refused error={error} />
         </div>
       )}
+      <footer aria-hidden="true">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> {t('palette.choose')}
+        </span>
+        <span>
+          <kbd>↵</kbd> {t('palette.take')}
+        </span>
+        <span>
+          <kbd>Esc</kbd> {t('palette.leave')}
+        </span>
+      </footer>
     </Modal>
   );
 }
 
-/** The actions that fit what is typed, and what the workspace finds. */
-function useEntries(
-  text: string,
-  actions: readonly Action[],
-): { readonly entries: readonly Entry[]; readonly error: unknown } {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const query = text.trim();
-  const [asked] = useDebouncedValue(query, TOGETHER_MS);
-  const { data, error } = useQuery({
-    enabled: asked !== '',
-    queryKey: ['search', asked],
-    queryFn: ({ signal }) => client.call(search, { query: asked, limit: MOST }, { signal }),
-    staleTime: 5_000,
-    placeholderData: keepPreviousData,
-  });
-  const wanted = folded(query);
-  // What begins with the words is meant; what only contains them comes after what was found.
-  const fitting = actions
-    .filter(({ text: name }) => folded(name).includes(wanted))
-    .sort((a, b) => Number(folded(b.text).startsWith(wanted)) - Number(folded(a.text).startsWith(wanted)));
-  const hits = query === '' ? [] : (data?.items ?? []);
-  const ofHits = hits.map(
-    (hit): Entry => ({
-      id: `${hit.kind} ${hit.item_id ?? hit.node?.id}`,
-      ...linesOf(hit),
-      note: hit.kind === 'node' && hit.node ? t(`type.${hit.node.type}`) : (hit.node?.name ?? t(`palette.${hit.kind}`)),
-      run: () => {
-        if (!hit.node) return;
-        const file = hit.kind === 'file' ? unmarked(hit.snippet) : undefined;
-        void navigate({ to: '/graph', search: { node: hit.node.id, file } });
-      },
-    }),
+interface OptionProps {
+  readonly id: string;
+  readonly entry: Entry;
+  /** Whether Enter takes it. */
+  readonly isAt: boolean;
+  readonly onTake: () => void;
+  readonly onPoint: () => void;
+}
+
+function Option({ id, entry: { lead, text, note }, isAt, onTake, onPoint }: OptionProps) {
+  const line = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isAt) line.current?.scrollIntoView({ block: 'nearest' });
+  }, [isAt]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys of all lines
+    <div
+      ref={line}
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isAt}
+      className={isAt ? 'mi at' : 'mi'}
+      onClick={onTake}
+      onMouseMove={onPoint}
+    >
+      {lead}
+      <span className="cut">{text}</span>
+      <span className="k cut">{note}</span>
+    </div>
   );
-  const ofActions = fitting.map(
-    ({ id, icon: Icon, text: name, keys, run }): Entry => ({
-      id,
-      lead: <Icon className="i" aria-hidden="true" />,
-      text: name,
-      note: keys,
-      run,
-    }),
-  );
-  const meant = fitting.filter(({ text: name }) => folded(name).startsWith(wanted)).length;
-  return {
-    entries: [...ofActions.slice(0, meant), ...ofHits, ...ofActions.slice(meant)],
-    error: query === '' ? null : error,
-  };
-}
-
-function linesOf({ kind, node, matched, snippet }: Hit): Pick<Entry, 'lead' | 'text'> {
-  if (kind === 'node' && node)
-    return {
-      lead: <TypeGlyph type={node.type} />,
-      text: (
-        <>
-          {matched === 'name' ? <Marked text={snippet} /> : node.name}
-          {matched === 'text' && (
-            <small>
-              <Marked text={snippet} />
-            </small>
-          )}
-        </>
-      ),
-    };
-  const Icon = kind === 'node' ? Search : ICONS[kind];
-  return { lead: <Icon className="i" aria-hidden="true" />, text: <Marked text={snippet} /> };
-}
-
-function unmarked(text: string): string {
-  return text.replaceAll(/«([^»]*)»/g, '$1');
-}
-
-/** A snippet with its matches, which the workspace marks with « and ». */
-function Marked({ text }: { readonly text: string }) {
-  return text
-    .split(/(«[^»]*»)/)
-    .map((part, at) => (part.startsWith('«') ? <mark key={at}>{part.slice(1, -1)}</mark> : part));
 }
