@@ -123,6 +123,31 @@ it('nothing in texts, pages, drawings and names of files is run', async () => {
   await context.close();
 });
 
+it('comments in a Markdown file are left out, and nothing but comments is', async () => {
+  const { node, folder } = await folders.make();
+  const [script = ''] = PAYLOADS;
+  const text = [
+    `<!-- first\n\n# Hidden\n${script}\n-->`,
+    '# Plan <!-- hidden -->',
+    'Before <!-- hidden\nhidden --> after, `<!-- code -->`',
+    '> <!-- hidden\n> hidden --> quoted',
+    '```\n<!-- fenced -->\n```',
+    `<!-->${script}`,
+    `<!-- open ${script}`,
+    'last',
+  ].join('\n\n');
+  writeFileSync(join(folder, 'wip/comments.md'), text);
+  const { context, page, faults } = await read(node, 'wip/comments.md');
+  await reader(page).getByRole('heading', { name: 'Plan', exact: true }).waitFor();
+  const shown = ((await page.locator('.doc').textContent()) ?? '').replace(/\s+/g, ' ').trim();
+  expect(shown).toBe(`Plan Before after, <!-- code --> quoted <!-- fenced --> ${script} <!-- open ${script} last`);
+  expect(await page.locator('.doc h1').getAttribute('id')).toBe('doc-plan');
+  expect(await page.locator('.doc script').count()).toBe(0);
+  expect(await page.evaluate('globalThis.__xss')).toBeUndefined();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('pages, pictures, documents and presentations are shown, or it is said why not', async () => {
   const { node, folder } = await folders.make();
   const deck = (name: string, entry: string) =>

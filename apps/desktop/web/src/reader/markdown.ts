@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify';
 import createMarkdown, { type Token } from 'markdown-it';
 import { contentUrl, type FilePlace, readerUrl, targetOf } from './addresses';
+import { withoutComments } from './comments';
 
 const ALLOWED = {
   ALLOWED_TAGS:
@@ -15,16 +16,17 @@ const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---(\r?\n|$)/;
 const PICTURE = /^data:image\//;
 
 const markdown = createMarkdown({ html: false, linkify: true });
+markdown.use(withoutComments);
 // Named ones only: what looks like a name of a file is none of a site.
 markdown.linkify.set({ fuzzyLink: false });
 const { escapeHtml } = markdown.utils;
 
-/** A text as it is to be read: HTML in it is shown as text, what is not known to be harmless is left out. */
+/** A text as it is to be read: comments are left out, other HTML is shown as text, what is not known to be harmless is left out. */
 export function render(text: string, place: FilePlace): DocumentFragment {
   const tokens = markdown.parse(text.replace(FRONT_MATTER, '```yaml\n$1\n```\n'), {});
   for (const [at, token] of tokens.entries()) {
     alignByClass(token);
-    if (token.type === 'heading_open') token.attrSet('id', HEADING + slug(tokens[at + 1]?.content ?? ''));
+    if (token.type === 'heading_open') token.attrSet('id', HEADING + slug(textOf(tokens[at + 1])));
     for (const child of token.children ?? []) resolve(child, place);
   }
   return DOMPurify.sanitize(markdown.renderer.render(tokens, markdown.options, {}), ALLOWED);
@@ -33,6 +35,10 @@ export function render(text: string, place: FilePlace): DocumentFragment {
 /** The id of a heading that a link in the text names. */
 export function headingId(name: string): string {
   return HEADING + slug(name);
+}
+
+function textOf(token: Token | undefined): string {
+  return (token?.children ?? []).map(({ content }) => content).join('');
 }
 
 function slug(text: string): string {
