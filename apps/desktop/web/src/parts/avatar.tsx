@@ -1,10 +1,12 @@
 import { Bot } from 'lucide-react';
 
-/** Up to two initials. */
+/** Two initials; of a single word its first two letters. */
 function initialsOf(name: string): string {
-  const words = name.split(/[\s._-]+/).filter(Boolean);
-  const last = words.length > 1 ? words.at(-1) : undefined;
-  return `${words[0]?.[0] ?? ''}${last?.[0] ?? ''}`;
+  const [first = [], ...others] = name
+    .split(/[\s._-]+/)
+    .filter(Boolean)
+    .map((word) => [...word]);
+  return `${first[0] ?? ''}${others.at(-1)?.[0] ?? first[1] ?? ''}`;
 }
 
 /** Somebody's initials, or the sign of an agent; always beside their name. */
