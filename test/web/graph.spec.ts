@@ -147,6 +147,18 @@ it('a node that is dragged stays there, for everybody', async () => {
   await context.close();
 });
 
+it('the list says what each node belongs to, under headings', async () => {
+  const area = await node('Listed area', { type: 'area' });
+  await node('Listed project', { parent_ids: [area.id] });
+  const { context, page, faults } = await site.visit('/graph');
+  await page.getByRole('button', { name: 'List', exact: true }).click();
+  expect(await page.locator('.titles > .cut').allTextContents()).toEqual(['Name', 'Belongs to', 'Lifecycle', 'Edges']);
+  const project = options(page).filter({ hasText: 'Listed project' });
+  await project.getByText('Listed area').waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('filters, search and the list tell of the same nodes, and the keyboard does all of it', async () => {
   const { context, page, faults } = await site.visit('/graph');
   await page.keyboard.press('l');

@@ -26,6 +26,7 @@ export const graph: Same<typeof english> = {
     placing: 'Nody se poprvé rozmisťují…',
     loading: 'Načítá se kresba',
     list: 'Nody grafu',
+    columns: { name: 'Název', parent: 'Patří pod', lifecycle: 'Životní cyklus', edges: 'Hrany' },
     empty: 'Zatím tu není žádný node.',
     all_filtered_one: 'Filtry skrývají jediný node.',
     all_filtered_few: 'Filtry skrývají všechny {{count}} nody.',

@@ -20,6 +20,7 @@ export const graph = {
     placing: 'Placing nodes for the first time…',
     loading: 'Loading the drawing',
     list: 'Nodes of the graph',
+    columns: { name: 'Name', parent: 'Belongs to', lifecycle: 'Lifecycle', edges: 'Edges' },
     empty: 'There is no node yet.',
     all_filtered_one: 'The filters hide the only node.',
     all_filtered_other: 'The filters hide all {{count}} nodes.',

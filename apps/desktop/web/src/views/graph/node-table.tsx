@@ -4,10 +4,11 @@ import { SearchX } from 'lucide-react';
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Shown } from '../../graph/filters';
-import { degreesOf, type Graph, type GraphNode } from '../../graph/graph';
+import { degreesOf, type Graph, type GraphNode, parentsOf } from '../../graph/graph';
 import { TypeGlyph } from '../../parts/type-glyph';
 
 const ROW_PX = 32;
+const COLUMNS = ['name', 'parent', 'lifecycle', 'edges'] as const;
 
 interface NodeTableProps {
   readonly graph: Graph;
@@ -20,7 +21,20 @@ interface NodeTableProps {
 /** The nodes of the drawing as a list: the same filters, the same selection, for the keyboard and screen readers. */
 export function NodeTable({ graph, shown, selectedId, onSelect, onUnfilter }: NodeTableProps) {
   const { t } = useTranslation();
-  if (shown.nodes.length > 0) return <Rows {...{ graph, shown, selectedId, onSelect }} />;
+  if (shown.nodes.length > 0)
+    return (
+      <>
+        <div className="trow titles">
+          <span />
+          {COLUMNS.map((column) => (
+            <span key={column} className="cut">
+              {t(`graph.columns.${column}`)}
+            </span>
+          ))}
+        </div>
+        <Rows {...{ graph, shown, selectedId, onSelect }} />
+      </>
+    );
   return (
     <div className="empty">
       <SearchX className="i" aria-hidden="true" />
@@ -46,6 +60,7 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
   const [wanted, setActive] = useState(() => nodes.findIndex((node) => node.id === selectedId));
   const active = Math.min(nodes.length - 1, Math.max(0, wanted));
   const degrees = useMemo(() => degreesOf(shown.edges), [shown.edges]);
+  const parents = useMemo(() => parentsOf(graph), [graph]);
   const rows = useVirtualizer({
     count: nodes.length,
     getScrollElement: () => scroller.current,
@@ -99,7 +114,7 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
                 onSelect(node.id);
               }}
             >
-              <Row node={node} organization={graph.nodes.get(node.organizationId ?? '')} edges={degrees.get(node.id)} />
+              <Row node={node} parent={graph.nodes.get(parents.get(node.id) ?? '')} edges={degrees.get(node.id)} />
             </div>
           );
         })}
@@ -110,17 +125,18 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
 
 interface RowProps {
   readonly node: GraphNode;
-  readonly organization: GraphNode | undefined;
+  /** What it belongs to. */
+  readonly parent: GraphNode | undefined;
   readonly edges: number | undefined;
 }
 
-function Row({ node: { type, name, lifecycle }, organization, edges = 0 }: RowProps) {
+function Row({ node: { type, name, lifecycle }, parent, edges = 0 }: RowProps) {
   const { t } = useTranslation();
   return (
     <>
       <TypeGlyph type={type} label={t(`type.${type}`)} />
       <span className="cut med">{name}</span>
-      <span className="t3 f12 cut">{organization?.name}</span>
+      <span className="t3 f12 cut">{parent?.name}</span>
       <span className="t3 f12 cut">{t(`lifecycle.${lifecycle}`)}</span>
       <span className="t3 f12 num">{t('graph.edges', { count: edges })}</span>
     </>
