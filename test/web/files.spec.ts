@@ -38,6 +38,7 @@ it.each(LANGUAGES)(
       organization_id: folders.organization.id,
     });
     const { context, page, faults } = await files(node, language, cs ? 'dark' : 'light');
+    await page.getByText(cs ? 'Soubory jsou jen na tomto počítači' : 'Files are stored only on this machine').waitFor();
     await button(page, cs ? 'Vytvořit pracovní složku' : 'Create folder').click();
     await button(page, cs ? 'Nový soubor' : 'New file').click();
     await page.getByLabel(cs ? 'Název souboru' : 'Name of the file').fill('plán na zimu.md');

@@ -208,6 +208,8 @@ export const node: Same<typeof english> = {
     progress: 'Nahrává se {{name}}',
     cancel: 'Zrušit nahrávání',
     none: 'Zatím žádný soubor. Patří sem rozpracované věci, výsledky a podklady tohoto nodu.',
+    local: 'Soubory jsou jen na tomto počítači',
+    local_help: 'Prostor je místní: žádný server nemá jejich kopii.',
     no_folder: 'Na tomto zařízení zatím není složka',
     no_folder_help: 'Vytvořte ji a soubory v ní budou evidované; pracovat s nimi půjde v libovolném programu.',
     create_folder: 'Vytvořit pracovní složku',

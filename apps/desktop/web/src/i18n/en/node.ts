@@ -186,6 +186,8 @@ export const node = {
     progress: 'Uploading {{name}}',
     cancel: 'Cancel the upload',
     none: 'No file yet. Work in progress, results and reference material of this node belong here.',
+    local: 'Files are stored only on this machine',
+    local_help: 'This workspace is local: no server has a copy of them.',
     no_folder: 'This node has no folder on this device',
     no_folder_help: 'Create it, and its files are tracked and can be worked on with any program.',
     create_folder: 'Create folder',

@@ -1,8 +1,9 @@
 import { createMirror, type Node, SECTIONS, type Section } from '@workspace-graph/contracts';
-import { FolderOpen, FolderPlus, Plus, Trash2, Upload as UploadIcon } from 'lucide-react';
+import { FolderOpen, FolderPlus, HardDrive, Plus, Trash2, Upload as UploadIcon } from 'lucide-react';
 import { type DragEvent, type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../../api/change';
+import { isLocalWorkspace } from '../../api/page-facts';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem, Refused } from '../../parts/problem';
@@ -55,6 +56,7 @@ export function Files({ node, mayWrite }: FilesProps) {
       onDragLeave={() => setOver(null)}
       onDrop={onDrop}
     >
+      {isLocalWorkspace && <LocalOnly />}
       {mayWrite && !hasFolder && <NoFolder nodeId={node.id} />}
       {node.local_path !== null && <FolderState nodeId={node.id} mayWrite={mayWrite} localPath={node.local_path} />}
       {mayAdd && <Adder nodeId={node.id} section={section} onSection={setSection} />}
@@ -106,6 +108,22 @@ function filesOf({ items, files }: DataTransfer): File[] {
     return file ? [file] : [];
   });
   return list.length > 0 ? list : [...files];
+}
+
+/** There is no other place that has these files. */
+function LocalOnly() {
+  const { t } = useTranslation();
+  return (
+    <div className="bar">
+      <div className="banner">
+        <HardDrive className="i" aria-hidden="true" />
+        <div className="b">
+          <strong>{t('files.local')}</strong>
+          <p>{t('files.local_help')}</p>
+        </div>
+      </div>
+    </div>
+  );
 }
 
 /** Without its folder on this device a node has no place for files. */
