@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { createToken, listTokens, whoami } from '@workspace-graph/contracts';
+import { createToken, getSyncHealth, listTokens, whoami } from '@workspace-graph/contracts';
 import type { Locator, Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
 import { expectAccessible, heading, LOOKS, Site, until } from './site.js';
@@ -198,6 +199,43 @@ it('the state of folders, presentations, runners, devices and the diagnosis stan
   await chmod(`${site.folder.root}/.svc/token`, 0o600);
   await diagnosis.getByRole('button', { name: 'Examine' }).click();
   await credential.getByText('In order').waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it.each(LOOKS)('what is wrong with folders is told apart and can be copied: $language, $theme', async (look) => {
+  const cs = look.language === 'cs';
+  const { context, page, faults } = await site.visit('/overview', { ...look, width: 1024 });
+  const node = { id: randomUUID(), type: 'area', name: 'Pekárna', sync_key: 'bakery', org_sync_key: 'org' };
+  const failures = Array.from({ length: 7 }, (_, at) => ({
+    node,
+    path: `wip/${'long/'.repeat(20)}${at}.md`,
+    message: 'The name differs from another one by case alone.',
+    at: '2024-02-03T10:00:00.000Z',
+  }));
+  const path = `/home/jana/${'folder/'.repeat(20)}bakery`;
+  const set_aside = [{ path, files: 3, at: '2024-02-03T10:00:00.000Z' }];
+  const health = await owner().call(getSyncHealth, {});
+  const json = { ...health, failures, failures_complete: true, set_aside };
+  await page.route('**/sync/health', (route) => route.fulfill({ json }));
+  await page.goto(`${site.workspace.url}/app/settings#sync`);
+  const sync = section(page, cs ? 'Synchronizace' : 'Synchronisation');
+  await sync.getByText(cs ? '1 složka byla odložena stranou' : '1 folder was set aside').waitFor();
+  await sync
+    .getByText(cs ? 'a 2 další:' : 'and 2 more:')
+    .locator('code', { hasText: 'svc status --json' })
+    .waitFor();
+  const contents = page.getByRole('navigation', { name: cs ? 'Oddíly nastavení' : 'Sections of the settings' });
+  await contents.getByText(cs ? 'Je tu co prohlédnout' : 'Something here is to be looked at').waitFor();
+  const [upper, lower] = await sync
+    .locator('.banner.wait')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()));
+  expect(lower?.top).toBeGreaterThan(upper?.bottom ?? Number.NaN);
+  await expectAccessible(page);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1024);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await sync.getByRole('button', { name: path }).click();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(path);
   expect(faults.list).toEqual([]);
   await context.close();
 });

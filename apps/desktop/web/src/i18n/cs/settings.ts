@@ -91,11 +91,13 @@ export const settings: Same<typeof english> = {
     set_aside_many: '{{count}} složky bylo odloženo stranou',
     set_aside_other: '{{count}} složek bylo odloženo stranou',
     set_aside_help:
-      'Jejich uzly už nevidíte. Co v nich je, nebylo nahráno: vezměte si, co potřebujete, a složky smažte.',
-    and_more_one: 'a {{count}} další: {{command}}',
-    and_more_few: 'a {{count}} další: {{command}}',
-    and_more_many: 'a {{count}} dalšího: {{command}}',
-    and_more_other: 'a {{count}} dalších: {{command}}',
+      'Jejich nody už nevidíte. Co v nich je, nebylo nahráno: vezměte si, co potřebujete, a složky smažte.',
+    copy_path: 'Kopírovat cestu {{path}}',
+    look: 'Je tu co prohlédnout',
+    and_more_one: 'a {{count}} další:',
+    and_more_few: 'a {{count}} další:',
+    and_more_many: 'a {{count}} dalšího:',
+    and_more_other: 'a {{count}} dalších:',
   },
   integrations: {
     presentations: 'Prezentace',

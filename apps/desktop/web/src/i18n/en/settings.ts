@@ -86,8 +86,10 @@ export const settings = {
     set_aside_other: '{{count}} folders were set aside',
     set_aside_help:
       'You do not see their nodes any more. What is in them was not uploaded: take what you need, and delete them.',
-    and_more_one: 'and {{count}} more: {{command}}',
-    and_more_other: 'and {{count}} more: {{command}}',
+    copy_path: 'Copy the path {{path}}',
+    look: 'Something here is to be looked at',
+    and_more_one: 'and {{count}} more:',
+    and_more_other: 'and {{count}} more:',
   },
   integrations: {
     presentations: 'Presentations',

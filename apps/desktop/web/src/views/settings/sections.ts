@@ -23,7 +23,7 @@ import { Actors } from './people/actors';
 import { Groups } from './people/groups';
 import { People } from './people/users';
 import { Runners } from './runners';
-import { Sync } from './sync';
+import { Sync, SyncMark } from './sync';
 import { Tokens } from './tokens/tokens';
 
 /** A part of the settings; its texts are `settings.<id>.title` and `settings.<id>.about`. */
@@ -31,6 +31,8 @@ interface SectionOf<Id extends string> {
   readonly id: Id;
   readonly icon: LucideIcon;
   readonly Body: ComponentType;
+  /** What stands beside its name when something in it is to be looked at. */
+  readonly Mark?: ComponentType;
   /** Whether there is anything in it for this person; absent: for everybody. */
   readonly isFor?: (me: Me) => boolean;
 }
@@ -45,7 +47,7 @@ export const SECTIONS = [
   section({ id: 'people', icon: UserRound, Body: People }),
   section({ id: 'groups', icon: Users, Body: Groups, isFor: ({ scope }) => scope === 'manage' }),
   section({ id: 'actors', icon: IdCard, Body: Actors }),
-  section({ id: 'sync', icon: RefreshCw, Body: Sync }),
+  section({ id: 'sync', icon: RefreshCw, Body: Sync, Mark: SyncMark }),
   section({ id: 'integrations', icon: Cable, Body: Integrations }),
   section({ id: 'runners', icon: Bot, Body: Runners }),
   section({ id: 'devices', icon: Laptop, Body: Devices }),

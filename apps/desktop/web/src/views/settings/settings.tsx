@@ -23,7 +23,7 @@ export default function SettingsView() {
       <Head title={t('view.settings')} />
       <div className="cols scols">
         <nav className="col list" aria-label={t('settings.contents')}>
-          {sections.map(({ id, icon: Icon }) => (
+          {sections.map(({ id, icon: Icon, Mark }) => (
             <a
               key={id}
               className={id === current ? 'nr at' : 'nr'}
@@ -33,6 +33,7 @@ export default function SettingsView() {
             >
               <Icon className="i" aria-hidden="true" />
               <span className="cut">{t(`settings.${id}.title`)}</span>
+              {Mark && <Mark />}
             </a>
           ))}
         </nav>

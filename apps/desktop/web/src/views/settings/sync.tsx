@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { getSyncHealth, type OutputOf, readMembership } from '@workspace-graph/contracts';
-import { EyeOff, FolderLock, HardDrive } from 'lucide-react';
+import { EyeOff, FolderLock, HardDrive, TriangleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { isLocalWorkspace, isOnThisMachine } from '../../api/page-facts';
+import { Copy } from '../../parts/copy';
 import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
 import { Problem } from '../../parts/problem';
@@ -64,14 +65,32 @@ function Centre() {
   );
 }
 
-function Folders() {
-  const { t } = useTranslation();
-  const { data, error, refetch } = useQuery({
+function useHealth() {
+  return useQuery({
+    enabled: isOnThisMachine,
     queryKey: ['sync', 'health'],
     queryFn: ({ signal }) => client.call(getSyncHealth, {}, { signal }),
     // Scans and failures are told of; how many files there are is not.
     staleTime: 0,
   });
+}
+
+/** Beside the name of this section while something in it is to be looked at. */
+export function SyncMark() {
+  const { t } = useTranslation();
+  const { data } = useHealth();
+  if (!data || data.failures.length + data.set_aside.length === 0) return null;
+  return (
+    <span className="look" title={t('sync.look')}>
+      <TriangleAlert className="i s14" aria-hidden="true" />
+      <span className="vh">{t('sync.look')}</span>
+    </span>
+  );
+}
+
+function Folders() {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useHealth();
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   return (
     <>
@@ -110,16 +129,17 @@ function Failures({ health: { failures, failures_complete } }: { readonly health
         <ul className="stack">
           {shown.map(({ node, path, message, at }) => (
             <li key={`${node.id} ${path} ${at}`}>
-              <NodeLink node={node} /> {path !== '' && <bdi className="mono">{path}</bdi>}
-              <span className="t2">
-                {' '}
+              <NodeLink node={node} /> {path !== '' && <bdi className="mono wrap">{path}</bdi>}
+              <small>
                 {message} · {moments.short(at)}
-              </span>
+              </small>
             </li>
           ))}
         </ul>
         {shown.length < failures.length && (
-          <p>{t('sync.and_more', { count: failures.length - shown.length, command: 'svc status --json' })}</p>
+          <p>
+            {t('sync.and_more', { count: failures.length - shown.length })} <code>svc status --json</code>
+          </p>
         )}
       </div>
     </div>
@@ -139,11 +159,13 @@ function SetAside({ health: { set_aside } }: { readonly health: Health }) {
         <ul className="stack">
           {set_aside.map(({ path, files, at }) => (
             <li key={path}>
-              <bdi className="mono">{path}</bdi>
-              <span className="t2">
-                {' '}
+              <div className="row">
+                <bdi className="mono wrap">{path}</bdi>
+                <Copy text={path} label={t('sync.copy_path', { path })} isSmall />
+              </div>
+              <small>
                 {t('sync.files', { count: files })} · {moments.short(at)}
-              </span>
+              </small>
             </li>
           ))}
         </ul>
