@@ -1,3 +1,5 @@
+import { createNode, createToken, createUser } from '@workspace-graph/contracts';
+import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { expectAccessible, heading, LOOKS, Site, TITLES } from './site.js';
 
@@ -134,6 +136,33 @@ it('theme and language are changed at once and kept, and the node in the address
   await heading(page, 'Nastavení');
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark');
   expect(await page.getByRole('radio', { name: 'Tmavý' }).isChecked()).toBe(true);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('an overview says how old it is, counts nothing that was cut, and leads to the rest', async () => {
+  const user = await workspace.call(createUser, { name: 'saschagrunert', max_scope: 'manage' });
+  const { secret } = await workspace.call(createToken, { user_id: user.id, label: 'many', scope: 'manage' });
+  const client = new RestClient(workspace.url, secret);
+  const organization = await client.call(createNode, { type: 'organization', name: 'Kolonáda' });
+  for (let at = 0; at < 20; at += 1)
+    await client.call(createNode, { type: 'project', name: `Many ${at}`, organization_id: organization.id });
+  const { context, page, faults } = await site.visit('/overview');
+  await page.clock.install();
+  await page.reload();
+  const state = page.getByRole('status').filter({ hasText: 'As of' });
+  await state.waitFor();
+  const card = page.getByRole('region', { name: 'New nodes' });
+  await card.getByText('Many 19').waitFor();
+  expect(await card.locator('.count').count()).toBe(0);
+  expect(await card.locator('.av').first().textContent()).toBe('sa');
+  expect(await state.textContent()).not.toContain('ago');
+  await page.clock.fastForward('06:00');
+  await state.getByText('6 minutes ago').waitFor();
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await state.getByText('ago').waitFor({ state: 'hidden' });
+  await card.getByRole('link', { name: 'The rest is in Graph' }).click();
+  await heading(page, 'Graph');
   expect(faults.list).toEqual([]);
   await context.close();
 });

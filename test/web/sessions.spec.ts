@@ -282,6 +282,32 @@ it.each(LOOKS)('every kind of event is readable, as the text that it is, in $the
   await context.close();
 });
 
+it.each([
+  { language: 'en', timezoneId: 'Asia/Tokyo', moment: /Feb 4, 2024 8:30\sAM$/ },
+  { language: 'cs', timezoneId: 'America/New_York', moment: /3\.\s2\.\s2024 18:30$/ },
+] as const)(
+  'the moment in the name of a session is told as in $timezoneId',
+  async ({ language, timezoneId, moment }) => {
+    const oven = await node(`Oven ${language}`);
+    await using agent = await connect(oven);
+    await workspace.call(renameSession, { session_id: agent.session.id, name: `${oven.name} · 2024-02-03 23:30` });
+    const { context, page, faults } = await site.visit('/overview', { language, timezoneId });
+    const whole = new RegExp(`^${oven.name} · ${moment.source}`);
+    await page.getByRole('link', { name: whole }).click();
+    await page.getByRole('heading', { level: 2, name: whole }).waitFor();
+    // Below its node it is named by the moment alone.
+    await page.locator('.slist .nr.sub.at bdi', { hasText: new RegExp(`^${moment.source}`) }).waitFor();
+    await page.goto(`${workspace.url}/app/graph?node=${oven.id}`);
+    await page.getByRole('tab', { name: language === 'cs' ? 'Relace' : 'Sessions' }).click();
+    await page.getByRole('tabpanel').locator('bdi', { hasText: whole }).waitFor();
+    await page.getByRole('tab', { name: language === 'cs' ? 'Historie' : 'History' }).click();
+    const quoted = new RegExp(`[“„]${oven.name} · ${moment.source.slice(0, -1)}[”“]$`);
+    await page.getByRole('tabpanel').locator('.kind', { hasText: quoted }).first().waitFor();
+    expect(faults.list).toEqual([]);
+    await context.close();
+  },
+);
+
 describe('what can be done with a session', () => {
   it('hands the focus of its menu back where nothing was chosen, and to the question that was', async () => {
     await using agent = await connect(await node('Left alone'));

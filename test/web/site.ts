@@ -42,6 +42,7 @@ export interface VisitOptions {
   readonly language?: Language;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
+  readonly timezoneId?: string;
 }
 
 /** What a browser keeps of a sign-in. */
@@ -132,7 +133,13 @@ async function signIn(url: string, token: string): Promise<SignedIn> {
 /** A page of a new profile of a browser that notes every fault. */
 export async function openVisit(
   browser: Browser,
-  { language = 'en', theme = 'light', width = 1440, signedIn }: VisitOptions & { readonly signedIn?: SignedIn } = {},
+  {
+    language = 'en',
+    theme = 'light',
+    width = 1440,
+    timezoneId,
+    signedIn,
+  }: VisitOptions & { readonly signedIn?: SignedIn } = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
@@ -140,6 +147,7 @@ export async function openVisit(
     colorScheme: theme,
     // What fades in has its colours at once.
     reducedMotion: 'reduce',
+    ...(timezoneId !== undefined && { timezoneId }),
     ...(signedIn && { storageState: signedIn }),
   });
   context.setDefaultTimeout(BUSY_MS);

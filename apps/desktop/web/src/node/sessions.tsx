@@ -9,6 +9,7 @@ import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
 import { Problem } from '../parts/problem';
 import { QuestionPanel } from '../parts/question-panel';
+import { useSessionName } from '../parts/session-name';
 
 const STATES: readonly SessionState[] = ['running', 'suspended', 'closed'];
 const CHIPS: Readonly<Record<SessionState, string>> = {
@@ -71,7 +72,8 @@ export function Sessions({ node }: { readonly node: Node }) {
 function SessionRow({ session, nodeId }: { readonly session: Session; readonly nodeId: string }) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const { name, client: program, last_activity_at, write_count, suspended, handoff, open_questions, is_own } = session;
+  const name = useSessionName()(session.name);
+  const { client: program, last_activity_at, write_count, suspended, handoff, open_questions, is_own } = session;
   const facts = [
     program?.title ?? program?.name ?? session.runner,
     moments.short(last_activity_at),

@@ -10,37 +10,39 @@ export function useMoments() {
   const day = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
   const dayOfYear = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' });
   const whole = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' });
-  const weekday = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
-  const weekdayOfYear = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
+  const wholeDay = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
   const span = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'short' });
   const hours = new Intl.NumberFormat(language, { style: 'unit', unit: 'hour', unitDisplay: 'short' });
   const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'short' });
+  const before = new Intl.RelativeTimeFormat(language);
+  const shortOf = (at: string, now = new Date()): string => {
+    const date = dateOf(at);
+    const ago = daysBetween(date, now);
+    if (ago <= 0) return isWholeDay(at) ? t('time.today') : time.format(date);
+    if (ago === 1) return t('time.yesterday');
+    return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
+  };
 
   return {
     time: (at: Date) => time.format(at),
-    /** The time of day; nothing for what is of a whole day. */
-    timeOf: (at: string): string => (isWholeDay(at) ? '' : time.format(new Date(at))),
     /** In full, for a tooltip. */
-    whole: (at: string) => (isWholeDay(at) ? weekdayOfYear : whole).format(dateOf(at)),
-    short: (at: string, now = new Date()): string => {
-      const date = dateOf(at);
-      const ago = daysBetween(date, now);
-      if (ago <= 0) return isWholeDay(at) ? t('time.today') : time.format(date);
-      if (ago === 1) return t('time.yesterday');
-      return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
+    whole: (at: string) => (isWholeDay(at) ? wholeDay : whole).format(dateOf(at)),
+    short: shortOf,
+    /** The same with the time of day. */
+    moment: (at: string, now = new Date()): string => {
+      const [short, timeOfDay] = [shortOf(at, now), time.format(new Date(at))];
+      return isWholeDay(at) || short === timeOfDay ? short : `${short} ${timeOfDay}`;
     },
     /** The day, past or to come, with its year when it is another. */
     day: (at: string, now = new Date()): string => {
       const date = dateOf(at);
       return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
     },
-    /** Heading of a day, with its year when it is another; null for today. */
-    dayHeading: (at: string, now = new Date()): string | null => {
-      const date = dateOf(at);
-      const ago = daysBetween(date, now);
-      if (ago <= 0) return null;
-      if (ago === 1) return capital(t('time.yesterday'));
-      return capital((date.getFullYear() === now.getFullYear() ? weekday : weekdayOfYear).format(date));
+    /** How long ago, as part of a sentence; nothing within the first minute. */
+    age: (at: number, now: number): string => {
+      const minutes = Math.floor((now - at) / 60_000);
+      if (minutes < 1) return '';
+      return minutes < 60 ? before.format(-minutes, 'minute') : before.format(-Math.floor(minutes / 60), 'hour');
     },
     /** How long ago, in one unit. */
     since: (at: string, now = new Date()): string => {
@@ -66,8 +68,4 @@ function dateOf(at: string): Date {
 function daysBetween(from: Date, to: Date): number {
   const midnight = (date: Date): number => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   return Math.round((midnight(to) - midnight(from)) / DAY_MS);
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
 }

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { change } from '../api/change';
 import { Confirm } from '../parts/confirm';
 import { Refused } from '../parts/problem';
+import { useSessionName } from '../parts/session-name';
 import { tell } from '../parts/toasts';
 import { useDriving } from './driving';
 
@@ -17,10 +18,11 @@ interface AskedProps {
 export function AskClose({ session, onLeave }: AskedProps) {
   const { t } = useTranslation();
   const driving = useDriving(session);
+  const sessionName = useSessionName();
   const close = async () => {
     await driving.mutateAsync(() => change(closeSession, { session_id: session.id }));
     onLeave();
-    tell(t('drive.closed', { name: session.name }));
+    tell(t('drive.closed', { name: sessionName(session.name) }));
   };
   return (
     <Confirm

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { StateChip } from '../node/sessions';
 import { IconButton } from '../parts/icon-button';
 import { NodeLink } from '../parts/node-link';
+import { useSessionName } from '../parts/session-name';
 import type { Driving } from './driving';
 import { type Asked, SessionActions } from './session-actions';
 
@@ -17,7 +18,8 @@ interface SessionHeadProps {
 /** What a session is and where it stands. */
 export function SessionHead({ session, driving, onAsk, onClose }: SessionHeadProps) {
   const { t } = useTranslation();
-  const { name, client, runner, node, read_count, write_count } = session;
+  const name = useSessionName()(session.name);
+  const { client, runner, node, read_count, write_count } = session;
   return (
     <header className="ch">
       <div className="row">

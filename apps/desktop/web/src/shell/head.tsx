@@ -7,7 +7,7 @@ import { useDoors } from './doors';
 interface HeadProps {
   readonly title: string;
   /** One line of state beside the title. */
-  readonly state?: string | undefined;
+  readonly state?: ReactNode;
   /** The view's action. */
   readonly children?: ReactNode;
 }

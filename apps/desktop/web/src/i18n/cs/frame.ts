@@ -48,7 +48,7 @@ export const frame: Same<typeof english> = {
   },
   overview: {
     refresh: 'Obnovit',
-    as_of: 'Stav k {{time}}',
+    as_of: 'Stav z {{time}}',
     loading: 'Načítá se přehled',
     sessions: 'Relace',
     attention: 'Vyžaduje pozornost',
@@ -58,7 +58,7 @@ export const frame: Same<typeof english> = {
     no_attention: 'Nic vás nepotřebuje. Ukážou se tu ohrožené procesy, projekty mimo plán a žádosti o přístup.',
     no_activity: 'Zatím nic nebylo zapsáno. Ukážou se tu rozhodnutí, milníky a poznámky všech nodů.',
     no_nodes: 'Zatím nevidíte žádný node. Sdílí je s vámi ten, kdo tento prostor spravuje.',
-    more: 'Je toho víc, než je tu vidět.',
+    more: 'Zbytek ukáže {{view}}',
     others: 'Ostatních lidí',
     to_review: 'Ke kontrole: nalezeno jen hledáním',
     reviewed_from: 'z relace „{{session}}“',

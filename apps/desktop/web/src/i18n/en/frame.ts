@@ -54,7 +54,7 @@ export const frame = {
     no_attention: 'Nothing needs you. Processes at risk, projects off track and requests for access appear here.',
     no_activity: 'Nothing has been logged yet. Decisions, milestones and notes of all nodes appear here.',
     no_nodes: 'There is no node that you see yet. Whoever manages this workspace shares them with you.',
-    more: 'There is more than is shown here.',
+    more: 'The rest is in {{view}}',
     others: 'Of others',
     to_review: 'To review: reached by search alone',
     reviewed_from: 'from “{{session}}”',

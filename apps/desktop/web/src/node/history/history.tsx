@@ -10,10 +10,11 @@ import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem } from '../../parts/problem';
+import { useSessionName } from '../../parts/session-name';
 import { ABOUTS, type About, ACTIONS, iconOf } from './abouts';
 import { fieldsOf } from './fields';
 import { type Entry, useNames } from './names';
-import { actionText, titleOf } from './title';
+import { actionText, type TitleWords, titleOf } from './title';
 import { isNothing, Value, type Words, wordsOf } from './value';
 
 const PAGE = 25;
@@ -53,7 +54,8 @@ export default function History({ node }: { readonly node: Node }) {
         options,
       ),
   });
-  const words: Words = { node, nameOf: useNames(entries, node), whenOf: moments.whole };
+  const sessionName = useSessionName();
+  const words: TitleWords = { node, nameOf: useNames(entries, node), whenOf: moments.whole, sessionName };
   const isFiltered = chosen !== ALL;
   return (
     <>
@@ -142,11 +144,10 @@ function usePeople(entries: readonly Entry[]): ReadonlyMap<string, string> {
   return people;
 }
 
-function Row({ entry, words }: { readonly entry: Entry; readonly words: Words }) {
+function Row({ entry, words }: { readonly entry: Entry; readonly words: TitleWords }) {
   const { t } = useTranslation();
   const moments = useMoments();
   const { at, user, via, session, target_kind, target_id, target_name } = entry;
-  const [short, time] = [moments.short(at), moments.time(new Date(at))];
   const who = user?.name ?? t('overview.system');
   const isAgent = via === 'mcp' || via === 'runner';
   const nodeId = words.node.id;
@@ -160,7 +161,7 @@ function Row({ entry, words }: { readonly entry: Entry; readonly words: Words })
       <div className="row">
         <span className="kind words">{titleOf(t, entry, words)}</span>
         <time className="when num push" dateTime={at} title={moments.whole(at)}>
-          {short === time ? time : `${short} ${time}`}
+          {moments.moment(at)}
         </time>
       </div>
       <div className="row">

@@ -3,11 +3,17 @@ import { type About, isOfNode } from './abouts';
 import type { Entry } from './names';
 import type { Words } from './value';
 
+/** What the title of a change is written with. */
+export interface TitleWords extends Words {
+  /** How the name of a session is written. */
+  readonly sessionName: (name: string) => string;
+}
+
 /** Of a longer name its beginning. */
 const SHORT = 80;
 
 /** What was done, in a few words with the name of what it was done to. */
-export function titleOf(t: TFunction, entry: Entry, words: Words): string {
+export function titleOf(t: TFunction, entry: Entry, words: TitleWords): string {
   const { action, target_kind: kind } = entry;
   const sort = kind === 'node' && !isOfNode(entry, words.node.id) ? 'edge' : kind;
   const keys = kind === 'file' ? [`history.file.${doneToFile(entry)}`] : actionKeys(action, sort);
@@ -30,14 +36,16 @@ function doneToFile({ before, after }: Entry): 'added' | 'moved' | 'removed' | '
   return 'path' in after || 'node_id' in after ? 'moved' : 'replaced';
 }
 
-function nameIn(t: TFunction, entry: Entry, words: Words): string {
+function nameIn(t: TFunction, entry: Entry, words: TitleWords): string {
   if (isOfNode(entry, words.node.id)) return '';
   if (entry.target_kind === 'edge') {
     const other = otherEnd(entry, words.node.id);
     const name = words.nameOf(other);
     return name ? t('history.to', { name: shortened(name) }) : '';
   }
-  return entry.target_name === null ? '' : t('history.quoted', { name: shortened(entry.target_name) });
+  if (entry.target_name === null) return '';
+  const name = entry.target_kind === 'session' ? words.sessionName(entry.target_name) : entry.target_name;
+  return t('history.quoted', { name: shortened(name) });
 }
 
 function otherEnd({ before, after }: Entry, nodeId: string): unknown {

@@ -1,30 +1,26 @@
 import { PenLine } from 'lucide-react';
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { EVENT_ICONS } from '../../parts/event-icons';
 import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
+import { useSessionName } from '../../parts/session-name';
 import { type Activity, groupAlike } from './activity-groups';
 import { Card, Line } from './card';
 import type { OverviewData } from './overview-data';
 
-/** Events, and nodes that agents may change from then on, newest first, day by day. */
+/** Events, and nodes that agents may change from then on, newest first. */
 export function ActivityCard({ activity }: { readonly activity: OverviewData['recent_activity'] }) {
   const { t } = useTranslation();
-  const moments = useMoments();
-  const groups = groupAlike(activity);
-  const headings = groups.map(({ first }) => moments.dayHeading(first.at));
   return (
     <Card title={t('overview.activity')} place="o3" empty={t('overview.no_activity')}>
-      {groups.map(({ first, others }, index) => {
-        const heading = headings[index] ?? null;
-        return (
-          <Fragment key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}>
-            {heading !== null && heading !== headings[index - 1] && <li className="sub">{heading}</li>}
-            <ActivityLine item={first} others={others} />
-          </Fragment>
-        );
-      })}
+      {groupAlike(activity).map(({ first, others }) => (
+        <ActivityLine
+          key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}
+          item={first}
+          others={others}
+        />
+      ))}
     </Card>
   );
 }
@@ -38,20 +34,17 @@ interface ActivityLineProps {
 function ActivityLine({ item: { at, node, event, session_write }, others }: ActivityLineProps) {
   const { t } = useTranslation();
   const moments = useMoments();
+  const session = useSessionName()(session_write?.session.name ?? '');
   const [isOpen, setOpen] = useState(false);
   const Icon = event ? EVENT_ICONS[event.kind] : PenLine;
-  const who = event?.logged_by ?? session_write?.session.name ?? t('overview.system');
   const [line = ''] = event?.content.split('\n', 1) ?? [];
-  const time = moments.timeOf(at);
   return (
     <Line
       lead={<Icon className="i s14" aria-hidden="true" />}
       top={
         <span className="cut inl" title={event?.content}>
           <NodeLink node={node} isMain />{' '}
-          {event
-            ? `${t(`event.${event.kind}`)}: ${line}`
-            : t('overview.joined', { session: session_write?.session.name })}
+          {event ? `${t(`event.${event.kind}`)}: ${line}` : t('overview.joined', { session })}
         </span>
       }
       end={
@@ -61,12 +54,10 @@ function ActivityLine({ item: { at, node, event, session_write }, others }: Acti
               {t('overview.others', { count: others.length })}
             </button>
           )}
-          {event && <span className="cut who">{who}</span>}
-          {time && (
-            <time className="when" dateTime={at} title={moments.whole(at)}>
-              {time}
-            </time>
-          )}
+          {event && <span className="cut who">{event.logged_by ?? t('overview.system')}</span>}
+          <time className="when" dateTime={at} title={moments.whole(at)}>
+            {moments.short(at)}
+          </time>
         </>
       }
       below={isOpen && <Nodes of={others} />}

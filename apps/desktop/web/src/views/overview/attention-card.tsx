@@ -55,9 +55,9 @@ export function AttentionCard({ attention }: Pick<OverviewData, 'attention'>) {
     <Card
       title={t('overview.attention')}
       place="o2"
-      count={rows.length}
+      count={complete ? rows.length : undefined}
       empty={t('overview.no_attention')}
-      isComplete={complete}
+      rest={complete ? undefined : 'graph'}
     >
       {rows}
     </Card>

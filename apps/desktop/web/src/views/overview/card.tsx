@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -5,16 +6,17 @@ interface CardProps {
   readonly title: string;
   /** Its order where there is one column. */
   readonly place: 'o1' | 'o2' | 'o3' | 'o4';
-  readonly count?: number;
+  /** How many there are; absent where only some of them are here. */
+  readonly count?: number | undefined;
   /** What belongs here, told where nothing is. */
   readonly empty: ReactNode;
-  /** False where a list was cut. */
-  readonly isComplete?: boolean;
+  /** The view that has the rest of a list that was cut. */
+  readonly rest?: 'graph' | 'workspace' | undefined;
   /** Rows; none where there is nothing. */
   readonly children: readonly ReactNode[];
 }
 
-export function Card({ title, place, count, empty, isComplete = true, children }: CardProps) {
+export function Card({ title, place, count, empty, rest, children }: CardProps) {
   const { t } = useTranslation();
   return (
     <section className={`card ${place}`} aria-label={title}>
@@ -29,7 +31,13 @@ export function Card({ title, place, count, empty, isComplete = true, children }
       ) : (
         <ul>{children}</ul>
       )}
-      {!isComplete && <p className="more">{t('overview.more')}</p>}
+      {rest && (
+        <p className="more">
+          <Link className="link" to={`/${rest}`}>
+            {t('overview.more', { view: t(`view.${rest}`) })}
+          </Link>
+        </p>
+      )}
     </section>
   );
 }

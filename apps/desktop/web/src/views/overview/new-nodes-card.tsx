@@ -6,12 +6,22 @@ import { TypeGlyph } from '../../parts/type-glyph';
 import { Card, Line } from './card';
 import type { OverviewData } from './overview-data';
 
+/** As many as an overview has. */
+const MOST = 20;
+
 /** The youngest nodes, and who made them. */
 export function NewNodesCard({ nodes }: { readonly nodes: OverviewData['new_nodes'] }) {
   const { t } = useTranslation();
   const moments = useMoments();
+  const isCut = nodes.length >= MOST;
   return (
-    <Card title={t('overview.new_nodes')} place="o4" count={nodes.length} empty={t('overview.no_nodes')}>
+    <Card
+      title={t('overview.new_nodes')}
+      place="o4"
+      count={isCut ? undefined : nodes.length}
+      empty={t('overview.no_nodes')}
+      rest={isCut ? 'graph' : undefined}
+    >
       {nodes.map((node) => {
         const who = node.created_by ?? t('overview.system');
         return (

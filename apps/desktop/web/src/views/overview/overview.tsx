@@ -1,6 +1,7 @@
+import { useInterval } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isSignedOut, queries } from '../../api/client';
 import { useMe } from '../../node/node-query';
@@ -15,12 +16,12 @@ import { NewNodesCard } from './new-nodes-card';
 import { type OverviewData, overviewQuery } from './overview-data';
 import { SessionsCard } from './sessions-card';
 
+const MINUTE_MS = 60_000;
 const FirstRun = lazy(() => import('../../start/first-run'));
 
 /** What is owed, what goes wrong, what changed: asked for once, and again only when somebody says so. */
 export function Overview() {
   const { t } = useTranslation();
-  const moments = useMoments();
   const { data, error, dataUpdatedAt, isFetching, refetch } = useQuery(overviewQuery);
   const me = useMe();
   useEffect(() => {
@@ -35,10 +36,9 @@ export function Overview() {
         <FirstRun isEmpty />
       </Suspense>
     );
-  const asOf = dataUpdatedAt > 0 ? t('overview.as_of', { time: moments.time(new Date(dataUpdatedAt)) }) : undefined;
   return (
     <main className="view" id="content">
-      <Head title={t('view.overview')} state={asOf}>
+      <Head title={t('view.overview')} state={dataUpdatedAt > 0 && <AsOf key={dataUpdatedAt} at={dataUpdatedAt} />}>
         <button type="button" className="btn" aria-disabled={isFetching || undefined} onClick={() => void refetch()}>
           <RefreshCw className="i" aria-hidden="true" />
           {t('overview.refresh')}
@@ -48,6 +48,22 @@ export function Overview() {
         {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Board data={data} />}
       </div>
     </main>
+  );
+}
+
+/** When the overview was read, and how long ago that is. */
+function AsOf({ at }: { readonly at: number }) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  const [now, setNow] = useState(Date.now);
+  useInterval(() => setNow(Date.now()), MINUTE_MS, { autoInvoke: true });
+  const age = moments.age(at, now);
+  return (
+    <>
+      {t('overview.as_of', { time: moments.time(new Date(at)) })}
+      {/* Not read aloud each minute. */}
+      <span aria-live="off">{age && `, ${age}`}</span>
+    </>
   );
 }
 

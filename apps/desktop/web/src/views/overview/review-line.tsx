@@ -6,6 +6,7 @@ import { AccessQuestion } from '../../node/access-question';
 import { NodeLink } from '../../parts/node-link';
 import { useOneAtATime } from '../../parts/one-at-a-time';
 import { Refused } from '../../parts/problem';
+import { useSessionName } from '../../parts/session-name';
 import { tell } from '../../parts/toasts';
 import { TypeGlyph } from '../../parts/type-glyph';
 import { Line } from './card';
@@ -22,7 +23,7 @@ export function ReviewLine({ item: { session, node, access, reason }, isOwn }: R
   const { t } = useTranslation();
   const [isAsking, setAsking] = useState(false);
   const review = useChange(reviewScope, node.id);
-  const names = { node: node.name, session: session.name };
+  const names = { node: node.name, session: useSessionName()(session.name) };
   const bringBack = () => change(addToSessionScope, { session_id: session.id, node_ids: [node.id], access });
   const [decide, isSending] = useOneAtATime(async (decision: 'accept' | 'reject') => {
     setAsking(false);
@@ -32,7 +33,7 @@ export function ReviewLine({ item: { session, node, access, reason }, isOwn }: R
     else tell(t('attention.rejected', names), isOwn ? bringBack : undefined);
     return true;
   });
-  const words = [t('overview.reviewed_from', { session: session.name }), t(`attention.reaches.${access}`), reason];
+  const words = [t('overview.reviewed_from', { session: names.session }), t(`attention.reaches.${access}`), reason];
   const whole = words.filter(Boolean).join(' · ');
   return (
     <Line

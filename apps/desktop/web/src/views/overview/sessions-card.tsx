@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
 import { QuestionPanel } from '../../parts/question-panel';
+import { useSessionName } from '../../parts/session-name';
 import { TypeGlyph } from '../../parts/type-glyph';
 import { Card, Line } from './card';
 import { type OverviewData, takeSession } from './overview-data';
@@ -29,9 +30,9 @@ export function SessionsCard({ sessions, review, questions }: Pick<OverviewData,
     <Card
       title={t('overview.sessions')}
       place="o1"
-      count={sessions.items.length}
+      count={sessions.complete ? sessions.items.length : undefined}
       empty={t('overview.no_sessions')}
-      isComplete={sessions.complete && review.complete}
+      rest={sessions.complete && review.complete ? undefined : 'workspace'}
     >
       {rows}
     </Card>
@@ -56,7 +57,8 @@ interface SessionLineProps {
 function SessionLine({ session, questions = [] }: SessionLineProps) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const { id, name, node, waiting_since, last_activity_at } = session;
+  const name = useSessionName()(session.name);
+  const { id, node, waiting_since, last_activity_at } = session;
   return (
     <Line
       lead={node ? <TypeGlyph type={node.type} /> : <SquareTerminal className="i s14" aria-hidden="true" />}

@@ -8,6 +8,7 @@ import { usePages } from '../../api/pages';
 import { useNode } from '../../node/node-query';
 import { More } from '../../parts/more';
 import { Problem } from '../../parts/problem';
+import { useSessionName } from '../../parts/session-name';
 import { TypeGlyph } from '../../parts/type-glyph';
 
 const PAGE = 50;
@@ -106,6 +107,7 @@ interface NodeRowProps extends SessionListProps {
 
 function NodeRow({ node, sessions, selectedId, selectedNodeId }: NodeRowProps) {
   const { t } = useTranslation();
+  const sessionName = useSessionName();
   const session = sessions.find(({ id }) => id === selectedId) ?? sessions[0];
   const isSelected = node?.id === selectedNodeId;
   return (
@@ -135,22 +137,16 @@ function NodeRow({ node, sessions, selectedId, selectedNodeId }: NodeRowProps) {
               to="/workspace"
               search={{ session: session.id, ...(session.node ? { node: session.node.id } : {}) }}
               aria-current={session.id === selectedId ? 'true' : undefined}
-              title={session.name}
+              title={sessionName(session.name)}
             >
               <State session={session} />
-              <bdi className="cut t3 of">{shortName(session)}</bdi>
+              <bdi className="cut t3 of">{sessionName(session.name, session.node)}</bdi>
             </Link>
           </li>
         ))}
       </ul>
     </li>
   );
-}
-
-/** The node stands above it already. */
-function shortName({ name, node }: Session): string {
-  const lead = `${node?.name ?? ''} · `;
-  return name.startsWith(lead) ? name.slice(lead.length) : name;
 }
 
 function State({ session: { state, is_own, waiting_since } }: { readonly session: Session }) {
