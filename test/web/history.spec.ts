@@ -84,8 +84,9 @@ describe('the history', () => {
     await folded.getByText('Po změně').first().click();
     await folded.getByText('konec').waitFor();
     await expectAccessible(page);
-    await page.getByLabel('Kind of change').selectOption('Sharing changed');
+    await page.getByLabel('What is changed').selectOption('Access');
     await until('only one is left', async () => (await rows.count()) === 1);
+    await page.getByLabel('What is changed').selectOption('The node itself');
     await page.getByLabel('Kind of change').selectOption('Archived');
     await page.getByText('There is no such change.').waitFor();
     await button(page, 'Show all changes').click();
@@ -265,6 +266,13 @@ describe.each(LOOKS)('the history of all that hangs on a node ($language)', ({ l
     await list.getByText(words.held, { exact: true }).first().waitFor();
     await list.getByText('Jana Trasová').first().waitFor();
     await expectAccessible(page);
+    expect(await page.getByLabel(words.filter).count()).toBe(0);
+    const filters = await page
+      .locator('.filters select')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()));
+    expect(new Set(filters.map(({ y, width }) => `${y} ${width}`)).size).toBe(1);
+    expect(await list.locator('time').evaluateAll((all) => new Set(all.map((one) => one.clientHeight)).size)).toBe(1);
+    expect(await page.getByRole('tablist').evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     for (const [about, count] of Object.entries(words.abouts)) {
       await page.getByLabel(words.about).selectOption(about);
       await until(`only ${about} are left`, async () => (await titles()).length === count);

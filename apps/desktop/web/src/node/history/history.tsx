@@ -88,20 +88,18 @@ interface FiltersProps {
   readonly onChoose: (chosen: Chosen) => void;
 }
 
-/** What is changed, how, and by whom. */
+/** What is changed and by whom; how, once it is chosen what. */
 function Filters({ chosen, people, onChoose }: FiltersProps) {
   const { t } = useTranslation();
   const { about, action, userId } = chosen;
-  const actions = about === '' ? [...new Set(ABOUTS.flatMap((each) => ACTIONS[each]))] : ACTIONS[about];
   const choose = (part: Partial<Chosen>) => {
     const next = { ...chosen, ...part };
-    onChoose(next.about === '' && next.action === '' && next.userId === '' ? ALL : next);
+    onChoose(next.about === '' && next.userId === '' ? ALL : next);
   };
   return (
-    <div className="row bar filters">
+    <div className="bar filters">
       <PickOne
         label={t('history.about')}
-        className="ghosted"
         options={[
           { value: '', text: t('history.everything') },
           ...ABOUTS.map((value) => ({ value, text: t(`history.abouts.${value}`) })),
@@ -109,22 +107,8 @@ function Filters({ chosen, people, onChoose }: FiltersProps) {
         value={about}
         onPick={(picked) => choose({ about: picked, action: '' })}
       />
-      {actions.length > 0 && (
-        <PickOne
-          label={t('history.filter')}
-          className="ghosted"
-          options={[
-            { value: '', text: t('history.all') },
-            ...actions.map((value) => ({ value, text: actionText(t, value, about) })),
-          ]}
-          value={action}
-          onPick={(picked) => choose({ action: picked })}
-        />
-      )}
-      <span className="grow" />
       <PickOne
         label={t('history.person')}
-        className="ghosted"
         options={[
           { value: '', text: t('history.everybody') },
           ...[...people].map(([value, text]) => ({ value, text })),
@@ -132,6 +116,17 @@ function Filters({ chosen, people, onChoose }: FiltersProps) {
         value={userId}
         onPick={(picked) => choose({ userId: picked })}
       />
+      {about !== '' && ACTIONS[about].length > 0 && (
+        <PickOne
+          label={t('history.filter')}
+          options={[
+            { value: '', text: t('history.all') },
+            ...ACTIONS[about].map((value) => ({ value, text: actionText(t, value, about) })),
+          ]}
+          value={action}
+          onPick={(picked) => choose({ action: picked })}
+        />
+      )}
     </div>
   );
 }

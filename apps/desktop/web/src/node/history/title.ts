@@ -21,7 +21,7 @@ export function titleOf(t: TFunction, entry: Entry, words: TitleWords): string {
 }
 
 /** The same of a choice, where there is nothing to name. */
-export function actionText(t: TFunction, action: string, about: About | ''): string {
+export function actionText(t: TFunction, action: string, about: About): string {
   return t(actionKeys(action, about), { name: '' });
 }
 
