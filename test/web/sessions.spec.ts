@@ -290,11 +290,17 @@ it.each([
   async ({ language, timezoneId, moment }) => {
     const oven = await node(`Oven ${language}`);
     await using agent = await connect(oven);
-    await workspace.call(renameSession, { session_id: agent.session.id, name: `${oven.name} · 2024-02-03 23:30` });
+    const title = `${oven.name} · 2024-02-03 23:30`;
+    await workspace.call(renameSession, { session_id: agent.session.id, name: title });
+    await enter(agent.session, [{ kind: 'handoff', payload: { title, text: 'Half', written_by: 'server' } }]);
     const { context, page, faults } = await site.visit('/overview', { language, timezoneId });
     const whole = new RegExp(`^${oven.name} · ${moment.source}`);
     await page.getByRole('link', { name: whole }).click();
     await page.getByRole('heading', { level: 2, name: whole }).waitFor();
+    await page
+      .getByRole('log')
+      .locator('bdi', { hasText: new RegExp(`: ${oven.name} · ${moment.source}`) })
+      .waitFor();
     // Below its node it is named by the moment alone.
     await page.locator('.slist .nr.sub.at bdi', { hasText: new RegExp(`^${moment.source}`) }).waitFor();
     await page.goto(`${workspace.url}/app/graph?node=${oven.id}`);

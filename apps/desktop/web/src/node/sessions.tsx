@@ -72,7 +72,8 @@ export function Sessions({ node }: { readonly node: Node }) {
 function SessionRow({ session, nodeId }: { readonly session: Session; readonly nodeId: string }) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const name = useSessionName()(session.name);
+  const sessionName = useSessionName();
+  const name = sessionName(session.name);
   const { client: program, last_activity_at, write_count, suspended, handoff, open_questions, is_own } = session;
   const facts = [
     program?.title ?? program?.name ?? session.runner,
@@ -101,7 +102,7 @@ function SessionRow({ session, nodeId }: { readonly session: Session; readonly n
           {[
             suspended.reason ? t(`sessions.reason.${suspended.reason}`) : null,
             suspended.by_server ? t('sessions.by_server') : null,
-            handoff?.title,
+            handoff && sessionName(handoff.title),
           ]
             .filter(Boolean)
             .join(' · ')}

@@ -8,6 +8,7 @@ import { client } from '../api/client';
 import { useMe } from '../node/node-query';
 import { useMoments } from '../parts/moments';
 import { Refused } from '../parts/problem';
+import { withMoment } from '../parts/session-name';
 import type { Driving } from './driving';
 import { Fold } from './fold';
 import { rightsIn } from './session-query';
@@ -77,7 +78,8 @@ function HandoffText({ session: { id }, handoff }: HandoffProps) {
       icon={Handshake}
       label={
         <bdi>
-          {t(`log.handoff.${handoff.written_by}`, { title: handoff.title })} · {moments.short(handoff.at)}
+          {t(`log.handoff.${handoff.written_by}`, { title: withMoment(handoff.title, moments.moment) })} ·{' '}
+          {moments.short(handoff.at)}
         </bdi>
       }
       unfolded={isOpen ? OPEN : CLOSED}

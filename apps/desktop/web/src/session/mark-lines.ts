@@ -13,6 +13,7 @@ import {
   Square,
   TriangleAlert,
 } from 'lucide-react';
+import { withMoment } from '../parts/session-name';
 import type { SessionLog } from './session-log';
 
 /** How a mark reads. */
@@ -27,6 +28,8 @@ export interface MarkLine {
 export interface MarkWords {
   readonly t: TFunction;
   readonly time: string;
+  /** How a moment is written. */
+  readonly momentOf: (at: string) => string;
   readonly log: SessionLog;
 }
 
@@ -40,9 +43,9 @@ const STATE_ICONS = { running: Play, suspended: Pause, closed: Check, archived: 
 
 const LINES: { readonly [K in Kind]: Say<K> } = {
   compaction: ({ summary }, { t }) => ({ icon: FoldVertical, text: t('log.compacted'), more: summary }),
-  handoff: ({ title, text, written_by }, { t }) => ({
+  handoff: ({ title, text, written_by }, { t, momentOf }) => ({
     icon: Handshake,
-    text: t(`log.handoff.${written_by}`, { title }),
+    text: t(`log.handoff.${written_by}`, { title: withMoment(title, momentOf) }),
     more: text,
   }),
   question: ({ title, text = '', options = [] }, { t }) => ({

@@ -7,7 +7,8 @@ import type { RowProps } from './row-props';
 /** What happened between the messages: a line in the middle, of which some unfold. */
 export function Mark({ log, event, moments, unfolded, onUnfold }: RowProps) {
   const { t } = useTranslation();
-  const { icon: Icon, text, more } = markLine(event, { t, log, time: moments.time(new Date(event.at)) });
+  const said = { t, log, time: moments.time(new Date(event.at)), momentOf: moments.moment };
+  const { icon: Icon, text, more } = markLine(event, said);
   const name = String(event.seq);
   const isOpen = unfolded.has(name);
   const Chevron = isOpen ? ChevronDown : ChevronRight;
