@@ -20,6 +20,7 @@ import { NodeLink } from '../parts/node-link';
 import { PickOne } from '../parts/pick-one';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { Segment } from '../parts/segment';
 import { tell } from '../parts/toasts';
 import { TypeGlyph } from '../parts/type-glyph';
 import { AccessQuestion } from './access-question';
@@ -153,10 +154,12 @@ function NewEdge({ node, onClose }: { readonly node: Node; readonly onClose: () 
   return (
     <div className="adder">
       <div className="row">
-        <PickOne
-          label={t('edges.direction')}
-          className="input"
-          options={(['outgoing', 'incoming'] as const).map((value) => ({ value, text: t(`edges.${value}`) }))}
+        <Segment
+          aria-label={t('edges.direction')}
+          options={[
+            { value: 'outgoing', text: t('edges.outgoing'), icon: ArrowRight },
+            { value: 'incoming', text: t('edges.incoming'), icon: ArrowLeft },
+          ]}
           value={direction}
           onPick={setDirection}
         />
