@@ -17,6 +17,7 @@ import { NodeLink } from '../parts/node-link';
 import { PickOne } from '../parts/pick-one';
 import { type Option, Picker } from '../parts/picker';
 import { Problem, Refused } from '../parts/problem';
+import { Segment } from '../parts/segment';
 import { AccessQuestion } from './access-question';
 import { readAccess, useAccess } from './node-query';
 
@@ -309,25 +310,15 @@ interface EditorProps {
 
 function Editor({ setting, onChange }: EditorProps) {
   const { t } = useTranslation();
-  const name = useId();
   const { visibility, recipients } = setting;
   return (
     <>
-      <span className="seg" role="radiogroup" aria-label={t('sharing.title')}>
-        {MODES.map(({ value, icon: Icon }) => (
-          <label key={value}>
-            <input
-              className="vh"
-              type="radio"
-              name={name}
-              checked={value === visibility}
-              onChange={() => onChange({ visibility: value, recipients: value === 'group' ? recipients : [] })}
-            />
-            <Icon className="i" aria-hidden="true" />
-            {t(`sharing.${value}`)}
-          </label>
-        ))}
-      </span>
+      <Segment
+        aria-label={t('sharing.title')}
+        options={MODES.map(({ value, icon }) => ({ value, icon, text: t(`sharing.${value}`) }))}
+        value={visibility}
+        onPick={(value) => onChange({ visibility: value, recipients: value === 'group' ? recipients : [] })}
+      />
       {visibility === 'group' && (
         <Recipients recipients={recipients} onChange={(next) => onChange({ visibility, recipients: next })} />
       )}

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { Segment } from '../../parts/segment';
 import { Row } from './row';
 
 interface ChoiceProps<T extends string> {
@@ -13,14 +14,7 @@ export function Choice<T extends string>({ label, options, chosen, onChoose }: C
   const id = useId();
   return (
     <Row label={label} labelId={id}>
-      <span className="seg" role="radiogroup" aria-labelledby={id}>
-        {options.map(({ value, text }) => (
-          <label key={value}>
-            <input className="vh" type="radio" name={id} checked={value === chosen} onChange={() => onChoose(value)} />
-            {text}
-          </label>
-        ))}
-      </span>
+      <Segment aria-labelledby={id} options={options} value={chosen} onPick={onChoose} />
     </Row>
   );
 }
