@@ -139,7 +139,7 @@ describe('what is chosen', () => {
     const [node, actor] = [await make(), await workspace.call(createActor, { type: 'person', name: 'Žofie Malá' })];
     const { context, page, faults } = await detail(node);
     await button(page, 'Change the owner').click();
-    await page.getByRole('textbox', { name: 'Find a person or an automation' }).fill('zofie');
+    await page.getByRole('combobox', { name: 'Find a person or an automation' }).fill('zofie');
     await page.getByRole('option', { name: 'Žofie Malá' }).click();
     await until('she owns it', async () => (await read(node)).owner?.id === actor.id);
     await button(page, 'Change the owner').click();
@@ -186,7 +186,7 @@ describe('sharing', () => {
     await sharing.getByText('Group', { exact: true }).click();
     await sharing.getByText('Not saved').waitFor();
     expect(await own(node)).toBeNull();
-    await sharing.getByRole('textbox', { name: 'Add a person or a group' }).fill('pekari');
+    await sharing.getByRole('combobox', { name: 'Add a person or a group' }).fill('pekari');
     await page.getByRole('option', { name: /Pekaři/ }).click();
     await until('it is shared', async () => (await own(node))?.recipients.length === 1);
     await sharing.getByLabel('Access of Pekaři').selectOption('write');
@@ -268,7 +268,7 @@ describe('responsibilities, links and edges', () => {
     await page.mouse.up();
     await until('it is dragged', async () => (await titles(node)).join() === 'Three,Two,One');
     await duties.getByRole('button', { name: 'Two', exact: true }).click();
-    await page.getByRole('textbox', { name: 'Assign somebody' }).fill('kovar');
+    await page.getByRole('combobox', { name: 'Assign somebody' }).fill('kovar');
     await page.getByRole('option', { name: 'Jan Kovář' }).click();
     await until('he has it', async () => (await read(node)).responsibilities[1]?.assignees.length === 1);
     await button(page, 'Remove responsibility').click();
@@ -307,14 +307,14 @@ describe('responsibilities, links and edges', () => {
     const { context, page, faults } = await detail(node);
     await button(page, 'Add edge').click();
     await page.getByLabel('Relation').selectOption('informed_by');
-    await page.getByRole('textbox', { name: 'Find the other node' }).fill('zitny');
+    await page.getByRole('combobox', { name: 'Find the other node' }).fill('zitny');
     await page.getByRole('option', { name: 'Žitný chléb' }).click();
     const edges = async () => (await read(node)).edges.items.filter(({ node: { id } }) => id === third.id);
     await until('they are joined', async () => (await edges()).length === 1);
     expect(await edges()).toMatchObject([{ direction: 'outgoing', relation: 'informed_by' }]);
     await button(page, 'Add edge').click();
     await page.getByLabel('Relation').selectOption('informed_by');
-    await page.getByRole('textbox', { name: 'Find the other node' }).fill('zitny');
+    await page.getByRole('combobox', { name: 'Find the other node' }).fill('zitny');
     await page.getByRole('option', { name: /already joined/ }).waitFor();
     await button(page, 'Cancel').click();
     await section(page, 'Edges').getByText('Žitný chléb').hover();

@@ -53,7 +53,7 @@ it.each(LOOKS)(
     const words = WORDS[language];
     const { context, page, faults } = await site.visit('/graph', { language, theme });
     await heading(page, TITLES[language].graph);
-    await page.getByRole('textbox', { name: words.find }).fill('second OVEN');
+    await page.getByRole('combobox', { name: words.find }).fill('second OVEN');
     await page.getByRole('option', { name: 'Second oven' }).click();
     await pane(page, 'Second oven');
     await expectAccessible(page);
@@ -261,7 +261,7 @@ it('a hidden node exists nowhere: not on the page, not in what is sent to it; it
   await page.getByText('This node is not here.').waitFor();
   await page.keyboard.press('l');
   await options(page).first().waitFor();
-  await page.getByRole('textbox', { name: 'Find a node by name' }).fill('tajemstvi');
+  await page.getByRole('combobox', { name: 'Find a node by name' }).fill('tajemstvi');
   await page.getByText('Nothing of that name.').waitFor();
   await workspace.call(updateNode, { node_id: secret.id, description: 'Nobody hears of this' });
   const seen = await node('Seen by all');

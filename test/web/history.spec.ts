@@ -345,7 +345,7 @@ describe('what somebody else has chosen meanwhile', () => {
     await button(page, 'Change the owner').waitFor();
     await workspace.call(updateNode, { node_id: node.id, owner_id: petr.id });
     await button(page, 'Change the owner').click();
-    await page.getByRole('textbox', { name: 'Find a person or an automation' }).fill('jana mala');
+    await page.getByRole('combobox', { name: 'Find a person or an automation' }).fill('jana mala');
     await page.getByRole('option', { name: 'Jana Malá' }).click();
     const told = page.getByRole('alert');
     await told.getByText(/ has set: Petr Malý$/).waitFor();

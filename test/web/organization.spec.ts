@@ -198,7 +198,7 @@ withOrganization('a real organization', () => {
     await projects.check();
     await until('they are drawn again', async () => (await drawn()) === all);
     const { name } = homes[0]?.node ?? { name: '' };
-    await page.getByRole('textbox', { name: words.find }).fill(name.toLowerCase());
+    await page.getByRole('combobox', { name: words.find }).fill(name.toLowerCase());
     await page.getByRole('option', { name }).first().waitFor();
     await walk.see('graph-found');
     await page.getByRole('option', { name }).first().click();

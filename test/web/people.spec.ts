@@ -138,7 +138,7 @@ it('a group is made, filled and deleted; whoever gains or loses a node by it is 
 
   await open(page, 'Groups', 'Bakers');
   await groups.getByText('The provider fills it from the claim bakers@idp').waitFor();
-  await groups.getByRole('textbox', { name: 'Find a person to add' }).fill('gita');
+  await groups.getByRole('combobox', { name: 'Find a person to add' }).fill('gita');
   await page.getByRole('option', { name: 'Gita' }).click();
   const adding = page.getByRole('alertdialog', { name: 'Add Gita to Bakers?' });
   await adding.getByText('1 person gains access: Gita').waitFor();
@@ -146,7 +146,7 @@ it('a group is made, filled and deleted; whoever gains or loses a node by it is 
   await adding.getByRole('button', { name: 'Add' }).click();
   await groups.getByText('1 member', { exact: true }).waitFor();
   expect([await members(), await level()]).toEqual([['Gita'], 'read']);
-  await groups.getByRole('textbox', { name: 'Find a person to add' }).fill('gita');
+  await groups.getByRole('combobox', { name: 'Find a person to add' }).fill('gita');
   await page.getByRole('option', { name: /is a member/ }).waitFor();
   await page.keyboard.press('Escape');
   await button(page, 'Take Gita out').click();
@@ -187,18 +187,18 @@ it('an actor is added, tied to an account and handed over to another one with al
     .filter({ has: page.getByText('Ivo', { exact: true }) })
     .click();
   await actors.getByText('Routes').waitFor();
-  await actors.getByRole('textbox', { name: 'Find the account of this person' }).fill('ivo acc');
+  await actors.getByRole('combobox', { name: 'Find the account of this person' }).fill('ivo acc');
   await page.getByRole('option', { name: 'Ivo Account' }).click();
   await button(page, 'Part from the account Ivo Account').waitFor();
   expect((await actor('Ivo'))?.user_id).toBe((await user('Ivo Account'))?.id);
   await undo(page, 'Ivo is the account Ivo Account');
-  await actors.getByRole('textbox', { name: 'Find the account of this person' }).waitFor();
+  await actors.getByRole('combobox', { name: 'Find the account of this person' }).waitFor();
   await button(page, 'Delete or hand over…').click();
   const question = page.getByRole('alertdialog', { name: 'Delete Ivo?' });
   await question.getByText('Owns 1 node.').waitFor();
   await question.getByText('Holds 1 responsibility.').waitFor();
   expect(await question.getByRole('button', { name: 'Delete' }).count()).toBe(0);
-  await question.getByRole('textbox', { name: 'Who takes it over?' }).fill('ivobot');
+  await question.getByRole('combobox', { name: 'Who takes it over?' }).fill('ivobot');
   await page.getByRole('option', { name: 'Ivobot' }).click();
   await question.getByRole('button', { name: 'Hand over and delete' }).click();
   await page.getByText('Ivobot has taken over from Ivo.').waitFor();

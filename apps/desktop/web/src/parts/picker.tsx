@@ -70,7 +70,7 @@ export function Picker<T extends Option>({
       <Combobox.Target>
         <span className="input">
           <Search className="i s14" aria-hidden="true" />
-          <Combobox.EventsTarget>
+          <Combobox.EventsTarget withExpandedAttribute>
             <input
               id={id}
               className="bare"
