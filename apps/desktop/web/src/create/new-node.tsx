@@ -1,4 +1,3 @@
-import { Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { createNode, type NodeType, suggestNodes } from '@workspace-graph/contracts';
 import { X } from 'lucide-react';
@@ -9,6 +8,7 @@ import { client, queries } from '../api/client';
 import { TYPES } from '../graph/filters';
 import type { GraphNode } from '../graph/graph';
 import { useGraph } from '../graph/graph-query';
+import { Dialog } from '../parts/dialog';
 import { IconButton } from '../parts/icon-button';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
@@ -51,7 +51,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={t('create.title')} closeButtonProps={{ 'aria-label': t('keys.close') }}>
+    <Dialog opened onClose={onClose} title={t('create.title')} size="34rem">
       <form className="stack" onSubmit={(event) => void submit(event)}>
         <div className="types" role="radiogroup" aria-label={t('create.type')}>
           {TYPES.map((value) => (
@@ -78,17 +78,21 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
           />
         </label>
         {chosen !== 'organization' && <Parent parent={parent} onChoose={setParentId} />}
+        <p className="f12 t3">{t('create.folder')}</p>
         <Refused error={create.error} />
         <div className="row">
           <button type="submit" className="btn primary">
             {t('create.submit')}
+            <span aria-hidden="true">
+              <kbd>↵</kbd>
+            </span>
           </button>
           <button type="button" className="btn ghost" onClick={onClose}>
             {t('edit.cancel')}
           </button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,8 +1,8 @@
-import { Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { COMMAND_KEY } from '../parts/command-key';
+import { Dialog } from '../parts/dialog';
 import type { View } from './rail';
 
 /** The second key after `G`. */
@@ -95,12 +95,7 @@ export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: 
 export function KeysDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
   const { t } = useTranslation();
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t('keys.title')}
-      closeButtonProps={{ 'aria-label': t('keys.close') }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t('keys.title')}>
       <div className="keys">
         {Object.entries(GO_TO).map(([key, view]) => (
           <Fragment key={key}>
@@ -121,6 +116,6 @@ export function KeysDialog({ opened, onClose }: { readonly opened: boolean; read
           </Fragment>
         ))}
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -63,7 +63,14 @@ export const theme = createTheme({
     ActionIcon: { defaultProps: { variant: 'subtle', size: 24 } },
     Menu: { defaultProps: { radius: 'lg', shadow: 'sm', offset: 4, transitionProps: { duration: 90 } } },
     Modal: {
-      defaultProps: { radius: 'xl', shadow: 'lg', centered: true, size: '27.5rem', transitionProps: { duration: 160 } },
+      defaultProps: {
+        padding: 'lg',
+        radius: 'xl',
+        shadow: 'lg',
+        centered: true,
+        size: '27.5rem',
+        transitionProps: { duration: 160 },
+      },
     },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: false } },
     Skeleton: { defaultProps: { radius: 'xs' } },

@@ -134,6 +134,7 @@ export const frame: Same<typeof english> = {
     parent: 'Patří pod',
     find: 'Najít, pod co patří',
     other: 'Zvolit jiný',
+    folder: 'Podle názvu se jmenuje i jeho složka; přejmenování ji nezmění.',
     submit: 'Založit',
   },
   toast: { label: 'Poslední změny', undo: 'Vrátit', dismiss: 'Zavřít' },

@@ -128,6 +128,7 @@ export const frame = {
     parent: 'Belongs to',
     find: 'Find what it belongs to',
     other: 'Choose another one',
+    folder: 'Its folder is named after it, and keeps that name when the node is renamed.',
     submit: 'Create',
   },
   toast: { label: 'Last changes', undo: 'Undo', dismiss: 'Dismiss' },
