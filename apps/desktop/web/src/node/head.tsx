@@ -69,7 +69,7 @@ export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
               >
                 {isArchived ? t('node.restore') : t('node.archive')}
               </Menu.Item>
-              <Menu.Item leftSection={<Trash2 className="i" />} onClick={() => setPurging(true)}>
+              <Menu.Item className="danger" leftSection={<Trash2 className="i" />} onClick={() => setPurging(true)}>
                 {t('node.purge')}
               </Menu.Item>
             </MoreMenu>

@@ -52,7 +52,7 @@ export function SessionActions({ session, driving, onAsk }: ActionsProps) {
           {t('drive.undo')}
         </Menu.Item>
         {isOpen && (
-          <Menu.Item leftSection={<CircleX className="i" />} onClick={() => onAsk('close')}>
+          <Menu.Item className="danger" leftSection={<CircleX className="i" />} onClick={() => onAsk('close')}>
             {t('drive.close')}
           </Menu.Item>
         )}

@@ -61,7 +61,15 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm', variant: 'default' } },
     ActionIcon: { defaultProps: { variant: 'subtle', size: 24 } },
-    Menu: { defaultProps: { radius: 'lg', shadow: 'sm', offset: 4, transitionProps: { duration: 90 } } },
+    Menu: {
+      defaultProps: {
+        offset: 4,
+        transitionProps: { duration: 90 },
+        // Nothing in a menu takes the focus but its items.
+        withInitialFocusPlaceholder: false,
+      },
+      classNames: { dropdown: 'menu', item: 'mi', label: 'sech' },
+    },
     Modal: {
       defaultProps: {
         padding: 'lg',
