@@ -121,6 +121,72 @@ it('nodes are placed once, for everybody, and stay where they are when others co
   await context.close();
 });
 
+/** A name as it was drawn, in pixels of the drawing. */
+interface DrawnName {
+  readonly text: string;
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+/** Runs in the page, before anything of it: notes the names that are drawn. */
+const NOTE_NAMES = `
+  globalThis.names = [];
+  const drawing = CanvasRenderingContext2D.prototype;
+  const { clearRect, fillText } = drawing;
+  const isOfNames = ({ canvas }) => canvas.classList?.contains('sigma-labels');
+  drawing.clearRect = function (...box) {
+    if (isOfNames(this)) names = [];
+    clearRect.apply(this, box);
+  };
+  drawing.fillText = function (text, x, y) {
+    const size = this.measureText(text);
+    const [left, right] = [x - size.actualBoundingBoxLeft, x + size.actualBoundingBoxRight];
+    const [top, bottom] = [y - size.actualBoundingBoxAscent, y + size.actualBoundingBoxDescent];
+    if (isOfNames(this)) names.push({ text, left, top, right, bottom });
+    fillText.call(this, text, x, y);
+  };`;
+
+/** Names behind which a picture of the nodes alone shows one; the picture itself shows some. */
+async function namesOverNodes(page: Page): Promise<string[]> {
+  const nodesAlone = `for (const one of document.querySelectorAll('.gcanvas canvas:not(.sigma-nodes), .gtools'))
+    one.style.visibility = 'hidden'`;
+  await page.evaluate(nodesAlone);
+  const picture = (await page.getByRole('application').screenshot()).toString('base64');
+  return page.evaluate(`(async () => {
+    const bytes = Uint8Array.from(atob('${picture}'), (character) => character.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    context.drawImage(picture, 0, 0);
+    const isNodeIn = ({ left, top, right, bottom }) => {
+      const [x, y] = [Math.ceil(left), Math.ceil(top)];
+      const { data } = context.getImageData(x, y, Math.floor(right) - x, Math.floor(bottom) - y);
+      return data.some((part, at) => part !== data[at % 4]);
+    };
+    if (!isNodeIn({ left: 0, top: 0, right: picture.width, bottom: picture.height })) return ['nothing is drawn'];
+    return names.filter(isNodeIn).map(({ text }) => text);
+  })()`);
+}
+
+it('names are over no other name and over no node, and few nodes have theirs without being selected', async () => {
+  const { context, page, faults } = await site.visit('/graph');
+  await until('every node has its place', allPlaced);
+  await page.addInitScript(NOTE_NAMES);
+  await page.reload();
+  await page.locator('[role=application][data-edges]').waitFor();
+  const names = await page.evaluate<readonly DrawnName[]>('names');
+  // An area, a process, a principle and a project, which is the smallest.
+  for (const type of ['Bakehouse', 'Daily baking', 'Open books', 'Third cargo bike'])
+    expect(names.map(({ text }) => text)).toContain(type);
+  const isOver = (a: DrawnName, b: DrawnName) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const pairs = names.flatMap((a, index) => names.slice(index + 1).map((b) => [a, b] as const));
+  expect(pairs.filter(([a, b]) => isOver(a, b))).toEqual([]);
+  expect(await namesOverNodes(page)).toEqual([]);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('a node that is dragged stays there, for everybody', async () => {
   const lone = await workspace.call(createNode, { type: 'organization', name: 'Dragged' });
   const { context, page, faults } = await site.visit(`/graph?node=${lone.id}`);

@@ -4,18 +4,20 @@ import Sigma from 'sigma';
 import type { MouseCoords, NodeDisplayData, SigmaNodeEventPayload } from 'sigma/types';
 import { graphExtent } from 'sigma/utils';
 import type { Shown } from '../../graph/filters';
-import { degreesOf, type GraphEdge, isEnd, isImplied, parentsOf } from '../../graph/graph';
+import { type GraphEdge, isEnd, isImplied, parentsOf } from '../../graph/graph';
 import { type Colours, readColours } from './colours';
 import { EdgeLayer, type Strength } from './edge-layer';
-import { Labels, type Rank } from './labels';
+import { type DrawnNode, Labels, type Rank } from './labels';
 import type { Place, Places } from './layout';
+import { pointOn, screenOf } from './screen';
 import { ShapeProgram } from './shape-program';
+import { roomFor, sizesOf } from './sizes';
 
 interface NodeLook {
   x: number;
   y: number;
   size: number;
-  label: string;
+  name: string;
   shape: NodeType;
 }
 
@@ -25,24 +27,13 @@ interface Handlers {
   readonly onMove: (id: string, place: Place) => void;
 }
 
-const SIZES: Readonly<Record<NodeType, number>> = {
-  organization: 10,
-  area: 6.5,
-  process: 6,
-  principle: 5.5,
-  project: 3.6,
-};
-/** What a node that much is joined to gains in size, at most. */
-const LARGEST_GAIN = 3;
-/** Nodes that have room at their full size; more of them are drawn smaller, down to this part of it. */
-const ROOMY = { nodes: 1_500, least: 0.45 } as const;
 /** Size from which on a node shows its name, at its full size. */
 const NAMED_PX = 5;
 const CAMERA_MS = 240;
 /** Around the outermost nodes: room for their names. */
 const PADDING_PX = 48;
-/** Neighbours that all keep their labels. */
-const FEW = 25;
+/** What the selected node gains in size. */
+const SELECTED = 1.3;
 export type Direction = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
 const HEADINGS: Readonly<Record<Direction, readonly [number, number]>> = {
   ArrowUp: [0, -1],
@@ -59,6 +50,10 @@ export class Drawing {
   private readonly sigma: Sigma<NodeLook>;
   private readonly edgeLayer: EdgeLayer;
   private readonly labels: Labels;
+  /** The largest first. */
+  private bySize: readonly string[] = [];
+  /** The part of its full size that a node is drawn in. */
+  private room = 1;
   private colours: Colours = readColours();
   private selected: string | null = null;
   private wanted: string | null = null;
@@ -77,11 +72,8 @@ export class Drawing {
       defaultNodeType: 'shape',
       nodeProgramClasses: { shape: ShapeProgram as never },
       nodeReducer: (id, look) => this.nodeLook(id, look),
-      defaultDrawNodeLabel: (_context, data) => this.labels.note(data as never),
-      defaultDrawNodeHover: (context, data) => this.labels.hover(context, data as never),
-      labelRenderedSizeThreshold: NAMED_PX,
-      labelGridCellSize: 90,
-      labelDensity: 0.8,
+      defaultDrawNodeHover: (context, data) => this.labels.hover(context, this.drawnNode(String(data['key']), data)),
+      renderLabels: false,
       zIndex: true,
       stagePadding: PADDING_PX,
       minCameraRatio: 0.02,
@@ -105,17 +97,17 @@ export class Drawing {
   show({ nodes, edges }: Shown, places: Places): void {
     const wanted = new Map(nodes.filter(({ id }) => places.has(id)).map((node) => [node.id, node]));
     this.edges = edges.filter(({ source, target }) => wanted.has(source) && wanted.has(target));
-    const degrees = degreesOf(this.edges);
-    const room = Math.min(1, Math.max(ROOMY.least, Math.sqrt(ROOMY.nodes / wanted.size)));
+    const sizes = sizesOf({ nodes: wanted, edges: this.edges });
+    this.room = roomFor(wanted.size);
     // A graph that nobody listens to yet: of one that is drawn, sigma would look at every node after each change.
     const graph = new Graph<NodeLook>();
     for (const [id, { type, name }] of wanted) {
       const place = id === this.dragged && this.graph.hasNode(id) ? this.graph.getNodeAttributes(id) : places.get(id);
       if (!place) continue;
-      const size = room * sizeOf(type, degrees.get(id) ?? 0);
-      graph.addNode(id, { x: place.x, y: place.y, size, label: name, shape: type });
+      graph.addNode(id, { x: place.x, y: place.y, size: sizes.get(id) ?? 0, name, shape: type });
     }
     this.graph = graph;
+    this.bySize = graph.nodes().sort((a, b) => graph.getNodeAttribute(b, 'size') - graph.getNodeAttribute(a, 'size'));
     this.container.dataset['drawn'] = String(this.graph.order);
     const parents = parentsOf({ nodes: wanted, edges: this.edges });
     const strengthOf = (edge: GraphEdge): Strength => {
@@ -124,9 +116,6 @@ export class Drawing {
     };
     this.edgeLayer.show(this.edges, places, strengthOf);
     this.mark(this.wanted);
-    const named = NAMED_PX * room;
-    if (this.sigma.getSetting('labelRenderedSizeThreshold') !== named)
-      this.sigma.setSetting('labelRenderedSizeThreshold', named);
     // Drawn at once, and once: what is asked of the drawing next depends on where the nodes are.
     this.sigma.setGraph(graph);
   }
@@ -222,11 +211,14 @@ export class Drawing {
       ...look,
       type: 'shape',
       color: (rank === 0 ? this.colours.faded : this.colours.types)[look.shape],
-      size: rank === 3 ? look.size * 1.3 : look.size,
-      forceLabel: rank === 3 || (rank === 2 && this.near.size <= FEW),
+      label: null,
+      size: this.sizeNow(look, rank),
       zIndex: rank,
-      rank,
-    } as Partial<NodeDisplayData>;
+    };
+  }
+
+  private sizeNow({ size }: NodeLook, rank: Rank): number {
+    return rank === 3 ? size * SELECTED : size;
   }
 
   /** How much a node matters at the moment. */
@@ -236,12 +228,27 @@ export class Drawing {
     return this.near.has(id) ? 2 : 0;
   }
 
+  /** The names over the nodes that are on the canvas: by how much these matter, then by their sizes. */
   private drawOver(): void {
     const context = this.sigma.getCanvases()['labels']?.getContext('2d');
     if (!context) return;
-    const at = this.selected === null ? undefined : this.onScreen(this.selected);
-    const size = this.selected === null ? 0 : (this.sigma.getNodeDisplayData(this.selected)?.size ?? 0);
-    this.labels.draw(context, at ? { ...at, size: this.sigma.scaleSize(size) } : null);
+    const screen = screenOf(this.sigma as never);
+    const byRank: readonly DrawnNode[][] = [[], [], [], []];
+    for (const id of this.bySize) {
+      const point = pointOn(screen, this.graph.getNodeAttributes(id));
+      const isOut = point.x < 0 || point.y < 0 || point.x > screen.width || point.y > screen.height;
+      if (isOut) continue;
+      const node = this.drawnNode(id, point);
+      byRank[node.rank]?.push(node);
+    }
+    this.labels.draw(context, byRank.toReversed().flat());
+  }
+
+  private drawnNode(id: string, { x, y }: Place): DrawnNode {
+    const look = this.graph.getNodeAttributes(id);
+    const rank = this.rankOf(id);
+    const radius = this.sigma.scaleSize(this.sizeNow(look, rank));
+    return { x, y, radius, name: look.name, rank, isLarge: radius >= NAMED_PX * this.room };
   }
 
   private startDrag({ node, event }: SigmaNodeEventPayload): void {
@@ -270,8 +277,4 @@ export class Drawing {
     const { x, y } = this.graph.getNodeAttributes(id);
     this.handlers.onMove(id, { x, y });
   }
-}
-
-function sizeOf(type: NodeType, degree: number): number {
-  return SIZES[type] + Math.min(LARGEST_GAIN, Math.log2(1 + degree) / 2.5);
 }

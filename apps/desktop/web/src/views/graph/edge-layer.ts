@@ -4,6 +4,7 @@ import { loadFragmentShader, loadProgram, loadVertexShader } from 'sigma/renderi
 import { type GraphEdge, isEnd } from '../../graph/graph';
 import { type Colours, parts } from './colours';
 import type { Place, Places } from './layout';
+import { type Screen, screenOf } from './screen';
 
 /** Edges that are drawn in one frame: at first, and at least. */
 const PER_FRAME = { first: 4_000, least: 500 } as const;
@@ -69,15 +70,6 @@ void main() {
 /** How an edge is drawn; one that others imply only where its source is selected. */
 export type Strength = 'plain' | 'faint' | 'implied';
 
-/** Where a point of the graph is on the canvas: the origin, and one unit in each direction, in pixels. */
-interface View {
-  readonly origin: Place;
-  readonly x: Place;
-  readonly y: Place;
-  readonly width: number;
-  readonly height: number;
-}
-
 /**
  * The edges below the nodes. As many are drawn in a frame as the machine draws in time, those that tell most first; the rest
  * follows once the drawing stands still. So a large graph moves at once, and a small one shows all of it in every frame.
@@ -101,7 +93,7 @@ export class EdgeLayer {
   /** When the last ones were drawn. */
   private begunMs = 0;
   /** What the picture shows; null: not what is to be shown. */
-  private shown: View | null = null;
+  private shown: Screen | null = null;
 
   /** @throws where the browser draws no WebGL 2 */
   constructor(
@@ -191,7 +183,7 @@ export class EdgeLayer {
 
   /** The nodes have been drawn: the picture follows where they are elsewhere on the canvas. */
   private readonly follow = (): void => {
-    const view = this.viewNow();
+    const view = screenOf(this.sigma);
     if (JSON.stringify(view) === JSON.stringify(this.shown)) return;
     this.shown = view;
     // Where the drawing moves in every frame, the rest never follows, but the frames tell the same.
@@ -205,7 +197,7 @@ export class EdgeLayer {
     this.drawMore(view);
   };
 
-  private drawMore(view: View): void {
+  private drawMore(view: Screen): void {
     const { gl, visible, drawn, perFrame, selected } = this;
     const { edge, membership, fadedEdge, hot } = this.colours();
     const count = Math.min(perFrame, visible - drawn);
@@ -263,20 +255,11 @@ export class EdgeLayer {
     return this.gl.getUniformLocation(this.program, `u_${name}`);
   }
 
-  private setView({ origin, x, y, width, height }: View): void {
+  private setView({ origin, x, y, width, height }: Screen): void {
     this.gl.uniform2f(this.uniform('origin'), origin.x, origin.y);
     this.gl.uniform2f(this.uniform('x'), x.x, x.y);
     this.gl.uniform2f(this.uniform('y'), y.x, y.y);
     this.gl.uniform2f(this.uniform('pixels'), width, height);
-  }
-
-  private viewNow(): View {
-    const origin = this.sigma.graphToViewport({ x: 0, y: 0 });
-    const along = (point: Place): Place => {
-      const { x, y } = this.sigma.graphToViewport(point);
-      return { x: x - origin.x, y: y - origin.y };
-    };
-    return { origin, x: along({ x: 1, y: 0 }), y: along({ x: 0, y: 1 }), ...this.sigma.getDimensions() };
   }
 }
 

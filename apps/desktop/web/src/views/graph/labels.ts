@@ -1,104 +1,110 @@
 import type { Colours } from './colours';
+import { type Box, boxOf, placesAround, type Size, type Spot, Taken } from './name-places';
 
 /** What is more important keeps its label: 3 selected, 2 beside it, 1 plain, 0 faded. */
 export type Rank = 0 | 1 | 2 | 3;
 
-/** A label that would be drawn, in pixels of the canvas. */
-interface Candidate {
-  readonly x: number;
-  readonly y: number;
-  readonly size: number;
-  readonly label: string | null;
+/** A node on the canvas, in pixels. */
+export interface DrawnNode extends Spot {
+  readonly name: string;
   readonly rank: Rank;
+  /** Large enough to show its name among many. */
+  readonly isLarge: boolean;
 }
 
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
-const FONTS = ['420 11.5px', '520 11.5px', '600 12.5px', '600 14px'] as const;
+const FONTS = {
+  faded: { font: '420 11.5px', height: 15 },
+  plain: { font: '520 11.5px', height: 15 },
+  large: { font: '600 12.5px', height: 16 },
+  selected: { font: '600 14px', height: 18 },
+} as const;
 /** From this size on, nodes have larger names. */
 const LARGE_PX = 7;
 const FAMILY = 'Inter, system-ui, sans-serif';
-const GAP = 5;
+/** Beside a text, so that names do not touch. */
+const MARGIN_PX = 3;
+/** Fewer nodes than that on the canvas all show their names, where there is room. */
+const FEW = 60;
+/** Names for which room is looked for. */
+const MOST = 1_500;
+/** How far the ring is around the selected node. */
+const RING_PX = 4;
 
-/** The names of nodes: noted as they come, drawn by their importance, and never one over another. */
+/** The names of nodes: where there is room for them, and never one over another or over a node. */
 export class Labels {
-  private noted: Candidate[] = [];
-
   constructor(private readonly colours: () => Colours) {}
 
-  note(candidate: Candidate): void {
-    this.noted.push(candidate);
-  }
-
-  /** Draws what was noted since the last time, and the ring of the selected node. */
-  draw(context: CanvasRenderingContext2D, selected: Omit<Candidate, 'label' | 'rank'> | null): void {
-    const list = this.noted.sort((a, b) => b.rank - a.rank || b.size - a.size);
-    this.noted = [];
-    const drawn: Box[] = [];
-    if (selected) drawn.push(this.ring(context, selected));
-    for (const candidate of list) this.drawOne(context, candidate, drawn);
+  /** Names the nodes, those first that come first, and draws the ring of the selected one. */
+  draw(context: CanvasRenderingContext2D, nodes: readonly DrawnNode[]): void {
+    const nodesAt = new Taken();
+    const namesAt = new Taken();
+    for (const node of nodes) nodesAt.add(boxOf(around(node)));
+    const selected = nodes.find(({ rank }) => rank === 3);
+    if (selected) this.ring(context, selected);
+    const canvas = { width: context.canvas.clientWidth, height: context.canvas.clientHeight };
+    const isNamed = ({ rank, isLarge }: DrawnNode) => nodes.length < FEW || rank > 1 || isLarge;
+    for (const node of nodes.filter(isNamed).slice(0, MOST)) {
+      const { font, height } = fontOf(node);
+      context.font = `${font} ${FAMILY}`;
+      const size: Size = { width: context.measureText(node.name).width + 2 * MARGIN_PX, height };
+      const places = placesAround(around(node), size, canvas).filter((box) => namesAt.isFree(box));
+      // The selected node and its large neighbours keep their names, over other nodes if need be.
+      const kept = node.rank === 3 || (node.rank === 2 && node.isLarge) ? places[0] : undefined;
+      const box = places.find((one) => nodesAt.isFree(one)) ?? kept;
+      if (!box) continue;
+      namesAt.add(box);
+      this.write(context, node, box);
+    }
   }
 
   /** The name of the node under the pointer, over everything. */
-  hover(context: CanvasRenderingContext2D, { x, y, size, label, rank }: Candidate): void {
+  hover(context: CanvasRenderingContext2D, node: Omit<DrawnNode, 'isLarge'>): void {
+    const { x, y, radius, name, rank } = node;
     const { text, surface } = this.colours();
-    if (label === null) return;
-    context.font = `${FONTS[2]} ${FAMILY}`;
-    const width = context.measureText(label).width;
+    context.font = `${FONTS.large.font} ${FAMILY}`;
+    const width = context.measureText(name).width;
+    const left = x + radius + 5;
     context.fillStyle = surface;
     context.shadowColor = 'rgb(0 0 0 / 0.25)';
     context.shadowBlur = 6;
     context.beginPath();
-    context.roundRect(x + size + GAP - 4, y - 10, width + 8, 20, 4);
+    context.roundRect(left - 4, y - 10, width + 8, 20, 4);
     context.fill();
     context.shadowBlur = 0;
     context.fillStyle = text;
     context.textBaseline = 'middle';
-    context.fillText(label, x + size + GAP, y);
-    if (rank === 3) this.ring(context, { x, y, size });
+    context.fillText(name, left, y);
+    if (rank === 3) this.ring(context, node);
   }
 
-  private drawOne(context: CanvasRenderingContext2D, { x, y, size, label, rank }: Candidate, drawn: Box[]): void {
-    if (label === null) return;
+  private write(context: CanvasRenderingContext2D, { name, rank }: DrawnNode, { left, top, bottom }: Box): void {
     const { text, faint, surface } = this.colours();
-    context.font = `${fontOf(rank, size)} ${FAMILY}`;
-    const half = context.measureText(label).width / 2 + 2;
-    const top = y + size + GAP - 2;
-    // Beside the edge of the drawing a name is not cut, but moved in.
-    const middle = Math.max(half, Math.min(x, context.canvas.clientWidth - half));
-    const box = { left: middle - half, right: middle + half, top, bottom: top + 15 };
-    if (drawn.some((other) => isOver(box, other))) return;
-    drawn.push(box);
-    context.textAlign = 'center';
-    context.textBaseline = 'top';
+    const middle = (top + bottom) / 2;
+    context.textBaseline = 'middle';
     context.lineJoin = 'round';
     context.lineWidth = 3;
     context.strokeStyle = surface;
-    context.strokeText(label, middle, top + 2);
+    context.strokeText(name, left + MARGIN_PX, middle);
     context.fillStyle = rank === 0 ? faint : text;
-    context.fillText(label, middle, top + 2);
-    context.textAlign = 'start';
+    context.fillText(name, left + MARGIN_PX, middle);
   }
 
-  private ring(context: CanvasRenderingContext2D, { x, y, size }: Omit<Candidate, 'label' | 'rank'>): Box {
+  private ring(context: CanvasRenderingContext2D, { x, y, radius }: Spot): void {
     context.beginPath();
-    context.arc(x, y, size + 4, 0, 2 * Math.PI);
+    context.arc(x, y, radius + RING_PX, 0, 2 * Math.PI);
     context.lineWidth = 2;
     context.strokeStyle = this.colours().hot;
     context.stroke();
-    return { left: x - size - 5, right: x + size + 5, top: y - size - 5, bottom: y + size + 2 };
   }
 }
 
-function isOver(a: Box, b: Box): boolean {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+/** A node with its ring. */
+function around({ x, y, radius, rank }: DrawnNode): Spot {
+  return { x, y, radius: rank === 3 ? radius + RING_PX + 1 : radius };
 }
 
-function fontOf(rank: Rank, size: number): string {
-  return FONTS[rank === 1 && size > LARGE_PX ? 2 : rank];
+function fontOf({ rank, radius, isLarge }: DrawnNode): (typeof FONTS)[keyof typeof FONTS] {
+  if (rank === 3) return FONTS.selected;
+  if (rank === 0) return FONTS.faded;
+  return (rank === 2 && isLarge) || radius > LARGE_PX ? FONTS.large : FONTS.plain;
 }

@@ -1,10 +1,13 @@
 import { type GraphContent, type GraphEdge, type GraphNode, isImplied, parentsOf } from '../../graph/graph';
+import { sizesOf } from './sizes';
 
 /** Sent to the worker: rows of nodes, and edges as pairs of rows. */
 export interface LayoutTask {
   readonly count: number;
   /** x and y of each row. */
   readonly places: Float32Array;
+  /** How far each row reaches, in pixels. */
+  readonly radii: Float32Array;
   /** 1: this row stays where it is. */
   readonly fixed: Uint8Array;
   readonly edges: Uint32Array;
@@ -31,7 +34,7 @@ const MANY = 2_000;
 /** Parents of parents that a first place follows. */
 const DEEPEST = 4;
 /** How strongly edges pull: groups stay together, with room around what they belong to. */
-const PULL = { toParent: 0.5, toOrganization: 0.3, besideParent: 0.02, other: 0.1 } as const;
+const PULL = { toParent: 0.2, toOrganization: 0.1, besideParent: 0.02, other: 0.1 } as const;
 
 /**
  * Places every node that has no place yet, beside those that stay where they are; the same graph is placed the same way
@@ -67,10 +70,12 @@ export function taskOf(graph: GraphContent, nodes: readonly GraphNode[], known: 
     const far = (spread / (depth + 1) ** 2) * Math.sqrt((row % 97) / 97 + 0.1);
     return [x + far * Math.cos(row * ANGLE), y + far * Math.sin(row * ANGLE)];
   };
+  const sizes = sizesOf(graph);
   const pulling = graph.edges.filter((edge) => !isImplied(edge, graph.nodes, parents));
   return {
     count: nodes.length,
     places: Float32Array.from(nodes.flatMap((_, row) => start(row, 0))),
+    radii: Float32Array.from(nodes, ({ id }) => sizes.get(id) ?? 0),
     fixed: Uint8Array.from(nodes, ({ id }) => (known.has(id) ? 1 : 0)),
     edges: Uint32Array.from(pulling.flatMap(({ source, target }) => [rows.get(source) ?? 0, rows.get(target) ?? 0])),
     weights: Float32Array.from(pulling, (edge) => pullOf(edge, graph.nodes, parents)),

@@ -1,4 +1,5 @@
 import iterate from 'graphology-layout-forceatlas2/iterate.js';
+import { moveApart } from './apart';
 import type { LayoutAnswer, LayoutTask } from './layout';
 
 /** How often it tells where the nodes are. */
@@ -8,6 +9,9 @@ const NODE = { width: 10, x: 0, y: 1, mass: 6, convergence: 7, size: 8, fixed: 9
 const EDGE = { width: 3 } as const;
 /** From here on, far nodes are taken together. */
 const MANY = 1_000;
+/** The drawing on which no node is over another, and half of what is between two. */
+const DRAWING_PX = 700;
+const ROOM_PX = 1;
 const SETTINGS = {
   linLogMode: false,
   outboundAttractionDistribution: false,
@@ -16,7 +20,7 @@ const SETTINGS = {
   scalingRatio: 2,
   // Far groups are pulled back as strongly as they are far: the drawing becomes a disc without outliers.
   strongGravityMode: true,
-  gravity: 0.05,
+  gravity: 0.2,
   slowDown: 1,
   barnesHutTheta: 0.7,
 } as const;
@@ -32,7 +36,10 @@ addEventListener('message', ({ data }: MessageEvent<LayoutTask>) => {
     const isLast = step === data.steps;
     if (!isLast && performance.now() - toldMs < TOLD_MS) continue;
     toldMs = performance.now();
-    tell(nodes, data.count, isLast);
+    const places = placesIn(nodes, data.count);
+    if (isLast) moveApart({ ...data, places, radii: inUnits(data.radii, places) });
+    const answer: LayoutAnswer = { places, isLast };
+    postMessage(answer, { transfer: [places.buffer] });
   }
   close();
 });
@@ -62,12 +69,18 @@ function edgeRows({ edges, weights }: LayoutTask, nodes: Float32Array): Float32A
   return rows;
 }
 
-function tell(nodes: Float32Array, count: number, isLast: boolean): void {
+function placesIn(nodes: Float32Array, count: number): Float32Array<ArrayBuffer> {
   const places = new Float32Array(count * 2);
   for (let row = 0; row < count; row++) {
     places[row * 2] = nodes[row * NODE.width + NODE.x] ?? 0;
     places[row * 2 + 1] = nodes[row * NODE.width + NODE.y] ?? 0;
   }
-  const answer: LayoutAnswer = { places, isLast };
-  postMessage(answer, { transfer: [places.buffer] });
+  return places;
+}
+
+/** Sizes in pixels, and room around them, in units of the places when all of these fit on a drawing. */
+function inUnits(radii: Float32Array, places: Float32Array): Float32Array {
+  let [low, high] = [Infinity, -Infinity];
+  for (const place of places) [low, high] = [Math.min(low, place), Math.max(high, place)];
+  return radii.map((radius) => ((radius + ROOM_PX) * (high - low)) / DRAWING_PX);
 }
