@@ -25,8 +25,8 @@ const FAMILY = 'Inter, system-ui, sans-serif';
 const MARGIN_PX = 3;
 /** Fewer nodes than that on the canvas all show their names, where there is room. */
 const FEW = 60;
-/** Names for which room is looked for. */
-const MOST = 1_500;
+/** Among up to that many nodes, room is looked for every name; among more, only for so many as one frame has time for. */
+const MANY = { nodes: 1_500, names: 300 } as const;
 /** How far the ring is around the selected node. */
 const RING_PX = 4;
 
@@ -43,7 +43,8 @@ export class Labels {
     if (selected) this.ring(context, selected);
     const canvas = { width: context.canvas.clientWidth, height: context.canvas.clientHeight };
     const isNamed = ({ rank, isLarge }: DrawnNode) => nodes.length < FEW || rank > 1 || isLarge;
-    for (const node of nodes.filter(isNamed).slice(0, MOST)) {
+    const most = nodes.length > MANY.nodes ? MANY.names : nodes.length;
+    for (const node of nodes.filter(isNamed).slice(0, most)) {
       const { font, height } = fontOf(node);
       context.font = `${font} ${FAMILY}`;
       const size: Size = { width: context.measureText(node.name).width + 2 * MARGIN_PX, height };
