@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { createToken, getSyncHealth, listTokens, whoami } from '@workspace-graph/contracts';
+import { createActor, createToken, getSyncHealth, listTokens, whoami } from '@workspace-graph/contracts';
 import type { Locator, Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
 import { expectAccessible, heading, LOOKS, Site, until } from './site.js';
@@ -256,4 +256,26 @@ it.each(LOOKS)('all of it is accessible: $language, $theme', async ({ language, 
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1024);
   expect(faults.list).toEqual([]);
   await context.close();
+});
+
+describe('with more tokens and actors than a page of their lists', () => {
+  const MANY = 30;
+  beforeAll(async () => {
+    for (let at = 0; at < MANY; at++) {
+      await owner().call(createToken, { label: `Token ${at}`, scope: 'read' });
+      await owner().call(createActor, { type: 'person', name: `Person ${at}` });
+    }
+  });
+
+  it.each([900, 1400])('nothing moves in a window of a height of %i px that is fresh', async (height) => {
+    const { context, page, faults } = await site.visit('/settings', { height });
+    await section(page, 'Tokens')
+      .getByTitle(`Token ${MANY - 1}`)
+      .waitFor();
+    await section(page, 'Actors').getByTitle('Person 0', { exact: true }).waitFor();
+    await section(page, 'Devices').waitFor();
+    expect(faults.list).toEqual([]);
+    expect(await faults.shift()).toBeLessThan(0.05);
+    await context.close();
+  });
 });

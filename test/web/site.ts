@@ -43,6 +43,7 @@ export interface VisitOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly timezoneId?: string;
+  readonly height?: number;
 }
 
 /** What a browser keeps of a sign-in. */
@@ -138,11 +139,12 @@ export async function openVisit(
     theme = 'light',
     width = 1440,
     timezoneId,
+    height = 900,
     signedIn,
   }: VisitOptions & { readonly signedIn?: SignedIn } = {},
 ): Promise<Visit> {
   const context = await browser.newContext({
-    viewport: { width, height: 900 },
+    viewport: { width, height },
     locale: language === 'cs' ? 'cs-CZ' : 'en-US',
     colorScheme: theme,
     // What fades in has its colours at once.

@@ -4,6 +4,7 @@ import { Refusal } from '@workspace-graph/client';
 import { LIMITS, type Node, WORKING_TYPES } from '@workspace-graph/contracts';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Ghosts } from '../parts/ghosts';
 import { Problem } from '../parts/problem';
 import { Ask } from './ask-access';
 import { Duties } from './duties';
@@ -100,7 +101,7 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
         {mayManage && (
           <Tabs.Panel value="history">
             {tab === 'history' && (
-              <Suspense fallback={<div className="bar" role="status" aria-label={t('history.loading')} />}>
+              <Suspense fallback={<Ghosts rows={12} height={52} label={t('history.loading')} />}>
                 <History node={node} />
               </Suspense>
             )}
@@ -128,12 +129,25 @@ function TabCount({ count }: { readonly count: string | null }) {
   );
 }
 
+/** Head, tabs, properties and sections, as high as they will be. */
 function Skeleton() {
   const { t } = useTranslation();
   return (
-    <div className="dh ghosts" role="status" aria-label={t('node.loading')}>
-      {[30, 70, 0, 90, 60, 75].map((width) => (
-        <i key={width} className="sk" style={{ width: `${width}%` }} />
+    <div className="scroll" role="status" aria-label={t('node.loading')}>
+      <div className="dh">
+        <Ghosts rows={2} height={29} label={null} />
+      </div>
+      <div className="tabs">
+        <Ghosts rows={1} height={36} label={null} />
+      </div>
+      <div className="props">
+        <Ghosts rows={5} height={28} label={null} />
+        <Ghosts rows={5} height={28} label={null} />
+      </div>
+      {[2, 2, 2, 2, 2, 3].map((rows, at) => (
+        <div key={at} className="ds">
+          <Ghosts rows={rows} height={24} label={null} />
+        </div>
       ))}
     </div>
   );

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../api/client';
 import { usePages } from '../api/pages';
+import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
 import { Problem } from '../parts/problem';
@@ -64,6 +65,7 @@ export function Sessions({ node }: { readonly node: Node }) {
           <SessionRow key={session.id} session={session} nodeId={node.id} />
         ))}
       </ul>
+      {!isRead && !error && <Ghosts rows={5} height={61} />}
       <More next={next}>{t('sessions.older')}</More>
     </>
   );

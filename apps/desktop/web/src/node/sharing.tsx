@@ -13,6 +13,7 @@ import { useTranslation } from 'react-i18next';
 import { ChangedMeanwhile, change, isConflict, refreshNode } from '../api/change';
 import { client } from '../api/client';
 import { Avatar } from '../parts/avatar';
+import { Ghosts } from '../parts/ghosts';
 import { NodeLink } from '../parts/node-link';
 import { PickOne } from '../parts/pick-one';
 import { type Option, Picker } from '../parts/picker';
@@ -49,9 +50,18 @@ interface SharingProps {
 
 /** Who sees a node: inherited, or by a setting of its own. */
 export function Sharing({ node, mayManage }: SharingProps) {
+  const { t } = useTranslation();
   const { data: access, error, refetch } = useAccess(node.id);
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (!access) return <section className="ds ghost-section" aria-hidden="true" />;
+  if (!access)
+    return (
+      <section className="ds">
+        <header>
+          <h3>{t('sharing.title')}</h3>
+        </header>
+        <Ghosts rows={1} height={28} />
+      </section>
+    );
   return mayManage ? <Managed access={access} /> : <Told access={access} />;
 }
 

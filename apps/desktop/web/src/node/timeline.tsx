@@ -16,6 +16,7 @@ import { client } from '../api/client';
 import { usePages } from '../api/pages';
 import { COMMAND_KEY } from '../parts/command-key';
 import { EVENT_ICONS } from '../parts/event-icons';
+import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
 import { PickOne } from '../parts/pick-one';
@@ -32,6 +33,8 @@ const KINDS = [
   'change',
 ] as const satisfies readonly EventKind[];
 const PAGE = 50;
+/** Rows that are announced where the node knows of fewer. */
+const LEAST = 3;
 
 interface TimelineProps {
   readonly node: Node;
@@ -120,6 +123,7 @@ export function Timeline({ node, mayWrite }: TimelineProps) {
         </>
       )}
       <ul className="tl">{rest.map(row)}</ul>
+      {!isRead && !error && <Ghosts rows={Math.max(LEAST, node.recent_events.length)} height={76} />}
       <More next={next}>{t('events.older')}</More>
     </>
   );

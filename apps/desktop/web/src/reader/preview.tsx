@@ -7,6 +7,7 @@ import type { Content } from './content';
 import { useDraft } from './drafts';
 import { DocumentView, PageView, PictureView } from './frame-view';
 import { DeckOff, NoPreview } from './no-preview';
+import { GhostSheet } from './sheet';
 
 const MarkdownView = lazy(() => import('./markdown-view'));
 
@@ -23,7 +24,7 @@ export function Preview({ place, name, content }: PreviewProps) {
   switch (content.kind) {
     case 'markdown':
       return (
-        <Suspense fallback={null}>
+        <Suspense fallback={<GhostSheet />}>
           <MarkdownView place={place} text={draft?.text ?? content.text ?? ''} />
         </Suspense>
       );

@@ -12,6 +12,7 @@ import { type Content, useContent } from './content';
 import { draftOf } from './drafts';
 import { Gone, NoPreview } from './no-preview';
 import { Preview } from './preview';
+import { GhostSheet } from './sheet';
 import { TextPane } from './text-pane';
 
 interface ReaderProps {
@@ -131,22 +132,11 @@ function Body({ place, name, content: { data, error, refetch }, isText }: BodyPr
   if (error && !isGone && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (node.error && !node.data) return <Problem error={node.error} onRetry={() => void node.refetch()} />;
   if (isGone && !hasDraft) return <Gone />;
-  if (!node.data || !(data || isGone)) return <Ghost />;
+  if (!node.data || !(data || isGone)) return <GhostSheet />;
   const { mayWrite } = rightsOn(node.data, me);
   if (isText || !data) return <TextPane {...{ place, name, mayWrite, isGone }} content={data} />;
   if (data.kind === 'none') return <NoPreview place={place} reason="reader.none" />;
   return <Preview place={place} name={name} content={data} />;
-}
-
-function Ghost() {
-  const { t } = useTranslation();
-  return (
-    <div className="dh ghosts" role="status" aria-label={t('reader.loading')}>
-      {[40, 90, 75, 85, 60].map((width) => (
-        <i key={width} className="sk" style={{ width: `${width}%` }} />
-      ))}
-    </div>
-  );
 }
 
 function viewsOf({ kind, text }: Content): readonly ('preview' | 'text')[] {

@@ -1,5 +1,6 @@
 import type { MouseEvent, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Ghosts } from '../parts/ghosts';
 
 interface SheetProps {
   readonly className: string;
@@ -16,5 +17,17 @@ export function Sheet({ className, onClick, children }: SheetProps) {
     <section className={`scroll ${className}`} aria-label={t('reader.preview')} tabIndex={0} onClick={onClick}>
       {children}
     </section>
+  );
+}
+
+/** What stands there while it is on its way. */
+export function GhostSheet() {
+  const { t } = useTranslation();
+  return (
+    <div className="scroll paper">
+      <div className="doc">
+        <Ghosts rows={12} height={22} label={t('reader.loading')} />
+      </div>
+    </div>
   );
 }

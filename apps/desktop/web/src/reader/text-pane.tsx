@@ -1,6 +1,7 @@
 import { Check, CircleDot, FileX2, GitCompareArrows, Info } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Ghosts } from '../parts/ghosts';
 import { Refused } from '../parts/problem';
 import { sizeText } from '../parts/sizes';
 import { tell } from '../parts/toasts';
@@ -12,6 +13,8 @@ import { useTextFile } from './saving';
 
 const Code = lazy(() => import('./editor/code'));
 const Compare = lazy(() => import('./editor/compare'));
+
+const GHOSTS = <Ghosts rows={12} height={20} />;
 
 interface TextPaneProps {
   readonly place: FilePlace;
@@ -50,7 +53,7 @@ export function TextPane({ place, name, content, mayWrite, isGone }: TextPanePro
           onBack={() => setWantsSave(false)}
         />
         <Failure error={file.error} />
-        <Suspense fallback={<div className="compare" />}>
+        <Suspense fallback={<div className="compare">{GHOSTS}</div>}>
           <Compare
             path={place.path}
             mine={text}
@@ -68,7 +71,7 @@ export function TextPane({ place, name, content, mayWrite, isGone }: TextPanePro
       {meanwhile?.kind === 'gone' && <GoneMeanwhile onCreate={file.createAgain} onDiscard={discard} />}
       <Failure error={file.error} />
       {content && <Extent content={content} />}
-      <Suspense fallback={<div className="code" />}>
+      <Suspense fallback={<div className="code">{GHOSTS}</div>}>
         <Code
           // What ends its lines otherwise is another text to the editor.
           key={String(hasWindowsLines(text))}

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExter
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { useConnection } from '../api/live';
+import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
 import { Problem } from '../parts/problem';
 import { isHidden, LogRow, looksOf } from './log-row';
@@ -32,7 +33,9 @@ export function Log({ session }: LogProps) {
     <>
       {log.error !== null && <Problem error={log.error} onRetry={log.retry} />}
       {log.lastSeq === null && log.error === null && (
-        <div className="grow" role="status" aria-label={t('log.loading')} />
+        <div className="log-ghosts">
+          <Ghosts rows={10} height={52} label={t('log.loading')} />
+        </div>
       )}
       {log.isGone && <p className="empty">{t('log.gone')}</p>}
       {log.lastSeq === 0 && !log.isGone && (

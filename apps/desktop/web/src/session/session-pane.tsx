@@ -2,6 +2,7 @@ import { Refusal } from '@workspace-graph/client';
 import type { Session } from '@workspace-graph/contracts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Ghosts } from '../parts/ghosts';
 import { Problem, Refused } from '../parts/problem';
 import { QuestionPanel } from '../parts/question-panel';
 import { AskClose, AskName } from './asked';
@@ -26,7 +27,12 @@ export function SessionPane({ sessionId, onClose }: SessionPaneProps) {
   const { data: session, error, refetch } = useSession(sessionId);
   if (error instanceof Refusal && ABSENT.has(error.code)) return <p className="empty">{t('log.gone')}</p>;
   if (error && !session) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (!session) return <div className="grow" role="status" aria-label={t('log.loading')} />;
+  if (!session)
+    return (
+      <div className="log-ghosts">
+        <Ghosts rows={10} height={52} label={t('log.loading')} />
+      </div>
+    );
   return <Pane session={session} onClose={onClose} />;
 }
 

@@ -37,7 +37,7 @@ export const frame: Same<typeof english> = {
     move_duty: 'Přesunout odpovědnost',
     save: 'Uložit, co píšete',
   },
-  lists: { more: 'Ukázat další' },
+  lists: { more: 'Ukázat další', loading: 'Načítá se' },
   problem: {
     retry: 'Zkusit znovu',
     offline: 'Pracovní prostor neodpovídá. Běží?',

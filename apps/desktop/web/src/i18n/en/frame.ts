@@ -33,7 +33,7 @@ export const frame = {
     move_duty: 'Move a responsibility',
     save: 'Save what is written',
   },
-  lists: { more: 'Show more' },
+  lists: { more: 'Show more', loading: 'Loading' },
   problem: {
     retry: 'Try again',
     offline: 'The workspace does not answer. Is it running?',

@@ -4,6 +4,7 @@ import { type DragEvent, type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../../api/change';
 import { isLocalWorkspace } from '../../api/page-facts';
+import { Ghosts } from '../../parts/ghosts';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem, Refused } from '../../parts/problem';
@@ -17,6 +18,9 @@ import { OpenFolder } from './open-folder';
 import { Trash } from './trash';
 import { UploadRows } from './upload-rows';
 import { upload } from './uploads';
+
+/** Rows that are announced where the node knows of fewer. */
+const LEAST = 3;
 
 interface FilesProps {
   readonly node: Node;
@@ -63,6 +67,7 @@ export function Files({ node, mayWrite }: FilesProps) {
       {over !== null && <p className="drop">{t('files.drop', { section: over })}</p>}
       <UploadRows nodeId={node.id} />
       {error && <Problem error={error} onRetry={refetch} />}
+      {!isRead && !error && <Ghosts rows={Math.max(LEAST, node.files.items.length)} height={30} />}
       {isRead && files.length === 0 && (
         <div className="empty">
           <FolderOpen className="i" aria-hidden="true" />

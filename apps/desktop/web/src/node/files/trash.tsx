@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useChange } from '../../api/change';
 import { client } from '../../api/client';
 import { usePages } from '../../api/pages';
+import { Ghosts } from '../../parts/ghosts';
 import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
 import { Problem, Refused } from '../../parts/problem';
@@ -46,6 +47,7 @@ export function Trash({ nodeId }: { readonly nodeId: string }) {
           </li>
         ))}
       </ul>
+      {!isRead && <Ghosts rows={3} height={30} />}
       <More next={next} />
     </section>
   );

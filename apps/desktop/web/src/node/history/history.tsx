@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { usePages } from '../../api/pages';
 import { Avatar } from '../../parts/avatar';
+import { Ghosts } from '../../parts/ghosts';
 import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
@@ -77,6 +78,7 @@ export default function History({ node }: { readonly node: Node }) {
           <Row key={entry.id} entry={entry} words={words} />
         ))}
       </ul>
+      {!isRead && !error && <Ghosts rows={12} height={52} label={t('history.loading')} />}
       <More next={next}>{t('history.older')}</More>
     </>
   );

@@ -8,6 +8,7 @@ import type { Graph } from '../../graph/graph';
 import { useGraph } from '../../graph/graph-query';
 import { NodeDetail } from '../../node/node-detail';
 import { useMe } from '../../node/node-query';
+import { Ghosts } from '../../parts/ghosts';
 import { Picker } from '../../parts/picker';
 import { Problem } from '../../parts/problem';
 import { TypeGlyph } from '../../parts/type-glyph';
@@ -21,6 +22,14 @@ import { NodeTable } from './node-table';
 const Canvas = lazy(() => import('./canvas'));
 const SEARCH_ID = 'graph-search';
 const MOST_FOUND = 12;
+const GHOST_PLACES = [
+  [-62, -38],
+  [14, -60],
+  [70, -22],
+  [52, 44],
+  [-18, 58],
+  [-78, 26],
+];
 
 /** Where everything belongs and who is around it: the filters, the drawing or its list, and the selected node. */
 export default function GraphView() {
@@ -73,8 +82,10 @@ export default function GraphView() {
         <aside className="col list" aria-label={t('graph.filters')}>
           <NodeSearch graph={graph} onSelect={select} />
           {graph && shown && <FilterPanel graph={graph} shown={shown} filters={filters} onChange={setFilters} />}
+          {!graph && !error && <Ghosts rows={20} height={28} />}
         </aside>
         <div className="col centre">
+          {!graph && !error && <Awaited isList={isList} />}
           {error && !graph && <Problem error={error} onRetry={() => void refetch()} />}
           {graph && shown && (
             <Nodes
@@ -124,14 +135,44 @@ interface NodesProps {
 }
 
 function Nodes({ graph, shown, selectedId, isList, onSelect, onUnable, onUnfilter }: NodesProps) {
-  const { t } = useTranslation();
   const me = useMe();
   const given = { graph, shown, selectedId, onSelect };
   if (isList || shown.nodes.length === 0) return <NodeTable {...given} onUnfilter={onUnfilter} />;
   return (
-    <Suspense fallback={<div className="gwrap" role="status" aria-label={t('graph.loading')} />}>
+    <Suspense fallback={<Awaited isList={false} />}>
       <Canvas {...given} mayPlace={me.scope !== 'read'} onUnable={onUnable} />
     </Suspense>
+  );
+}
+
+/** What stands in the place of the nodes. */
+function Awaited({ isList }: { readonly isList: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <div className={isList ? 'scroll paper' : 'gwrap'}>
+      {isList ? (
+        <Ghosts rows={20} height={32} label={t('graph.loading')} />
+      ) : (
+        <GhostDrawing label={t('graph.loading')} />
+      )}
+    </div>
+  );
+}
+
+/** A few nodes around another one, where the drawing will be. */
+function GhostDrawing({ label }: { readonly label: string }) {
+  return (
+    <div className="ghosts" role="status" aria-label={label}>
+      <svg className="gghost" viewBox="-100 -80 200 160" aria-hidden="true">
+        {GHOST_PLACES.map(([x, y]) => (
+          <g key={`${x} ${y}`}>
+            <path d={`M0 0L${x} ${y}`} />
+            <circle cx={x} cy={y} r="6" />
+          </g>
+        ))}
+        <circle r="10" />
+      </svg>
+    </div>
   );
 }
 

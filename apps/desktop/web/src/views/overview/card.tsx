@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Ghosts } from '../../parts/ghosts';
 
 interface CardProps {
   readonly title: string;
@@ -42,20 +43,19 @@ export function Card({ title, place, count, empty, rest, children }: CardProps) 
   );
 }
 
+interface WaitingProps extends Pick<CardProps, 'title' | 'place'> {
+  /** Whether its rows have one line. */
+  readonly isOneLined?: boolean;
+}
+
 /** A card while its rows are on their way. */
-export function Waiting({ title, place }: Pick<CardProps, 'title' | 'place'>) {
+export function Waiting({ title, place, isOneLined = false }: WaitingProps) {
   return (
     <section className={`card ${place}`} aria-label={title}>
       <header>
         <h2>{title}</h2>
       </header>
-      {[62, 48, 70].map((width) => (
-        <div className="ghost-row" key={width} aria-hidden="true">
-          <i />
-          <i style={{ width: `${width}%` }} />
-          <i />
-        </div>
-      ))}
+      <Ghosts {...(isOneLined ? { rows: 8, height: 30 } : { rows: 3, height: 54 })} label={null} />
     </section>
   );
 }

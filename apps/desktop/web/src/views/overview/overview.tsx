@@ -75,11 +75,11 @@ function Board({ data }: { readonly data: OverviewData | undefined }) {
       <div className="board" role="status" aria-label={t('overview.loading')}>
         <div>
           <Waiting title={t('overview.sessions')} place="o1" />
-          <Waiting title={t('overview.activity')} place="o3" />
+          <Waiting title={t('overview.activity')} place="o3" isOneLined />
         </div>
         <div>
           <Waiting title={t('overview.attention')} place="o2" />
-          <Waiting title={t('overview.new_nodes')} place="o4" />
+          <Waiting title={t('overview.new_nodes')} place="o4" isOneLined />
         </div>
       </div>
     );

@@ -8,6 +8,7 @@ import { isLocalWorkspace, isOnThisMachine } from '../../api/page-facts';
 import { useMe } from '../../node/node-query';
 import { WithCommands } from '../../parts/commands';
 import { Confirm } from '../../parts/confirm';
+import { Ghosts } from '../../parts/ghosts';
 import { useMoments } from '../../parts/moments';
 import { Problem } from '../../parts/problem';
 import { tell } from '../../parts/toasts';
@@ -45,7 +46,7 @@ function Joined() {
     queryFn: ({ signal }) => client.call(readMembership, {}, { signal }),
   }).data?.membership?.device.id;
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (!data) return <span className="sk" />;
+  if (!data) return <Ghosts rows={3} height={55} />;
   return (
     <>
       <ul className="stack">

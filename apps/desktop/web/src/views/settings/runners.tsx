@@ -3,6 +3,7 @@ import { listRunners, type Runner } from '@workspace-graph/contracts';
 import { Bot, Check, Minus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
+import { Ghosts } from '../../parts/ghosts';
 import { Problem } from '../../parts/problem';
 
 /** The programs that can carry out tasks here. */
@@ -13,7 +14,7 @@ export function Runners() {
     queryFn: ({ signal }) => client.call(listRunners, {}, { signal }),
   });
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
-  if (!data) return <div className="trk ghosts" aria-hidden="true" />;
+  if (!data) return <Ghosts rows={2} height={55} />;
   if (data.items.length === 0)
     return (
       <p className="row">

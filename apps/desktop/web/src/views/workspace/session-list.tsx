@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { usePages } from '../../api/pages';
 import { useNode } from '../../node/node-query';
+import { Ghosts } from '../../parts/ghosts';
 import { More } from '../../parts/more';
 import { Problem } from '../../parts/problem';
 import { useSessionName } from '../../parts/session-name';
@@ -21,20 +22,29 @@ const GROUPS = {
 >;
 type Group = keyof typeof GROUPS;
 
-interface SessionListProps {
+interface SelectionProps {
   readonly selectedId: string | undefined;
   readonly selectedNodeId: string | undefined;
 }
 
+interface SessionListProps extends SelectionProps {
+  readonly groups: SessionGroups;
+}
+
 /** The nodes at which agents are at work or have stopped, by what they need; and the selected one. */
-export function SessionList({ selectedId, selectedNodeId }: SessionListProps) {
+export function SessionList({ groups: { groups, isRead, isAwaited }, selectedId, selectedNodeId }: SessionListProps) {
   const { t } = useTranslation();
-  const [waiting, running, suspended] = [useGroup('waiting'), useGroup('running'), useGroup('suspended')];
-  const groups = [waiting, running, suspended];
-  const mine = new Set(waiting.sessions.map(({ id }) => id));
-  const isRead = groups.every((group) => group.isRead);
+  const mine = new Set(
+    groups.flatMap(({ group, sessions }) => (group === 'waiting' ? sessions : [])).map(({ id }) => id),
+  );
   const isEmpty = isRead && groups.every(({ sessions }) => sessions.length === 0);
   const isListed = groups.some(({ sessions }) => sessions.some(({ node }) => node?.id === selectedNodeId));
+  if (isAwaited)
+    return (
+      <div className="slist">
+        <Ghosts rows={8} height={32} />
+      </div>
+    );
   return (
     <nav className="scroll slist" aria-label={t('work.list')}>
       {groups.map(({ group, error, refetch, sessions, next }) => {
@@ -64,6 +74,18 @@ export function SessionList({ selectedId, selectedNodeId }: SessionListProps) {
       )}
     </nav>
   );
+}
+
+type SessionGroups = ReturnType<typeof useSessionGroups>;
+
+/** Open sessions by what they need; awaited until each group has come or was refused. */
+export function useSessionGroups() {
+  const groups = [useGroup('waiting'), useGroup('running'), useGroup('suspended')];
+  return {
+    groups,
+    isRead: groups.every(({ isRead }) => isRead),
+    isAwaited: groups.some(({ isRead, error }) => !isRead && !error),
+  };
 }
 
 /** Sessions in the order in which this list first showed them: none moves while somebody looks. */
@@ -100,7 +122,7 @@ function Selected({ id, selectedId }: { readonly id: string; readonly selectedId
   );
 }
 
-interface NodeRowProps extends SessionListProps {
+interface NodeRowProps extends SelectionProps {
   readonly node: NodeRef | null | undefined;
   readonly sessions: readonly Session[];
 }

@@ -10,7 +10,7 @@ import { useViewKeys } from '../../shell/keys';
 import { type Selection, useSelection } from '../../shell/selection';
 import { DetailPane } from './detail-pane';
 import { useDetailVisible } from './detail-visible';
-import { SessionList } from './session-list';
+import { SessionList, useSessionGroups } from './session-list';
 
 /** What agents are doing: the nodes at which they work, the log of one session, and the selected node beside it. */
 export default function WorkspaceView() {
@@ -21,6 +21,7 @@ export default function WorkspaceView() {
   const close = () => select({ node });
   const leaveNode = () => select({ node: undefined, session });
   const detail = useDetailVisible(session);
+  const groups = useSessionGroups();
   const isOpen = node !== undefined && detail.isVisible;
   const isOver = isOpen && detail.isSheet;
   const toggle = useRef<HTMLButtonElement>(null);
@@ -54,16 +55,15 @@ export default function WorkspaceView() {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it hears where the focus goes, and takes none */}
       <div className={`cols wcols${isOpen ? ' with-detail' : ''}`} onFocus={onFocus}>
         <aside className="col list" aria-label={t('work.list')}>
-          <SessionList selectedId={session} selectedNodeId={node} />
+          <SessionList groups={groups} selectedId={session} selectedNodeId={node} />
         </aside>
         <section className="col paper" aria-label={t('log.label')}>
-          {session === undefined ? (
+          {session !== undefined && <SessionPane key={session} sessionId={session} onClose={close} />}
+          {session === undefined && !groups.isAwaited && (
             <div className="empty">
               <ScrollText className="i" aria-hidden="true" />
               <p>{t('work.pick')}</p>
             </div>
-          ) : (
-            <SessionPane key={session} sessionId={session} onClose={close} />
           )}
         </section>
         {isOpen && (

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { change } from '../../../api/change';
 import { queries } from '../../../api/client';
 import { type Place, usePages } from '../../../api/pages';
+import { Ghosts } from '../../../parts/ghosts';
 import { More } from '../../../parts/more';
 import { Problem } from '../../../parts/problem';
 
@@ -62,7 +63,7 @@ export function Directory<T extends { readonly id: string }>({ kind, load, row, 
     placeholderData: keepPreviousData,
   });
   return (
-    <div className={isRead || error ? 'dir' : 'dir waiting'}>
+    <div className="dir">
       <div className="row bar">
         <span className="input seek">
           <Search className="i s14" aria-hidden="true" />
@@ -100,6 +101,7 @@ export function Directory<T extends { readonly id: string }>({ kind, load, row, 
           />
         ))}
       </ul>
+      {!isRead && !error && <Ghosts rows={PAGE} height={33} />}
       <More next={next} />
     </div>
   );

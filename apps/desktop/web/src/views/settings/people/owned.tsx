@@ -3,6 +3,7 @@ import { type Actor, listActors, listDuties, type OutputOf, type User } from '@w
 import { useTranslation } from 'react-i18next';
 import { client } from '../../../api/client';
 import { usePages } from '../../../api/pages';
+import { Ghosts } from '../../../parts/ghosts';
 import { More } from '../../../parts/more';
 import { NodeLink } from '../../../parts/node-link';
 import { Problem } from '../../../parts/problem';
@@ -93,6 +94,7 @@ export function Duties({ actor }: { readonly actor: Actor }) {
           </li>
         ))}
       </ul>
+      {!isRead && !error && <Ghosts rows={3} height={28} />}
       <More next={next} />
     </div>
   );

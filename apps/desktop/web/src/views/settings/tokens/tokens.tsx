@@ -1,3 +1,4 @@
+import { keepPreviousData } from '@tanstack/react-query';
 import { listTokens, type Token } from '@workspace-graph/contracts';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -5,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { client } from '../../../api/client';
 import { usePages } from '../../../api/pages';
 import { useMe } from '../../../node/node-query';
+import { Ghosts } from '../../../parts/ghosts';
 import { More } from '../../../parts/more';
 import { PickOne } from '../../../parts/pick-one';
 import { Problem } from '../../../parts/problem';
@@ -51,7 +53,6 @@ export function Tokens() {
       </div>
       {isMaking && <NewToken me={me} own={ownOf(tokens, me.credential_id)} onLeave={() => setMaking(false)} />}
       {error && <Problem error={error} onRetry={refetch} />}
-      {!isRead && !error && <Ghosts />}
       {isRead && tokens.length === 0 && (
         <div className="empty">
           <KeyRound className="i" aria-hidden="true" />
@@ -63,6 +64,7 @@ export function Tokens() {
           <TokenRow key={token.id} token={token} tokens={tokens} me={me} hasNames={whose === 'everybody'} />
         ))}
       </ul>
+      {!isRead && !error && <Ghosts rows={PAGE} height={55} />}
       <More next={next} />
     </>
   );
@@ -84,22 +86,10 @@ function useTokens(whose: Whose, hasEnded: boolean) {
       ),
     // Made and ended elsewhere too, and nothing tells of it.
     staleTime: 0,
+    placeholderData: keepPreviousData,
   });
 }
 
 function ownOf(tokens: readonly Token[], id: string | null): Token | undefined {
   return tokens.find((token) => token.id === id);
-}
-
-/** What stands there before the first answer, as high as a few rows. */
-function Ghosts() {
-  return (
-    <div className="rows" aria-hidden="true">
-      {[0, 1, 2].map((at) => (
-        <div key={at} className="trk ghosts">
-          <span className="sk" />
-        </div>
-      ))}
-    </div>
-  );
 }
