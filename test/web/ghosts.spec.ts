@@ -127,7 +127,7 @@ const LISTS: readonly List[] = [
     list: 'the sessions of the workspace',
     path: '/workspace',
     kept: /^\/sessions$/,
-    content: (page) => page.getByText('Choose a session'),
+    content: (page) => page.getByText('No session is open'),
   },
   {
     list: 'a session',

@@ -3,6 +3,7 @@ import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { expectAccessible, heading, LOOKS, Site, TITLES } from './site.js';
 
+const NOT_FOUND = { en: 'Not found', cs: 'Nenalezeno' };
 const VIEWS = ['overview', 'graph', 'workspace', 'sync', 'settings'] as const;
 
 let workspace: RunningWorkspace;
@@ -117,6 +118,17 @@ it.each(LOOKS)('every view is reached by its keys and accessible: $theme, $langu
   expect(await page.locator('html').getAttribute('lang')).toBe(language);
   expect(faults.list).toEqual([]);
   expect(await faults.shift()).toBeLessThan(0.05);
+  await context.close();
+});
+
+it.each(LOOKS)('an address that leads nowhere says so, with a way out: $theme, $language', async (look) => {
+  const { context, page, faults } = await site.visit('/nowhere', look);
+  await heading(page, NOT_FOUND[look.language]);
+  expect(await page.title()).toBe(`${NOT_FOUND[look.language]} · Workspace Graph`);
+  await expectAccessible(page);
+  await page.getByRole('main').getByRole('link').click();
+  await heading(page, TITLES[look.language].overview);
+  expect(faults.list).toEqual([]);
   await context.close();
 });
 

@@ -43,7 +43,9 @@ export const frame: Same<typeof english> = {
     offline: 'Pracovní prostor neodpovídá. Běží?',
     meanwhile: 'Mezitím to někdo změnil: vidíte, co tam stojí teď. Pokud to stále chcete, zvolte znovu.',
     request: 'Požadavek {{id}}',
-    no_view: 'Takový pohled tu není.',
+    not_found: 'Nenalezeno',
+    no_view: 'Takový pohled tu není',
+    no_view_why: 'V adrese může být překlep, nebo je z jiné verze.',
     to_overview: 'Na přehled',
   },
   overview: {

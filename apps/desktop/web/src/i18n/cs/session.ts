@@ -8,6 +8,7 @@ export const session: Same<typeof english> = {
     more: 'Další relace',
     none: 'Žádný agent nepracuje. Kdo se připojí s některým nodem jako domovem, objeví se tu; adresa pro agenty je v nastavení.',
     no_node: 'Bez nodu',
+    no_choice: 'Žádná relace není otevřená',
     pick: 'Vyberte relaci a uvidíte, co se v ní stalo. Terminály a nové úkoly tu zatím nejsou.',
     detail: 'Detail nodu (Ctrl .)',
     read_only: 'Zprávy agentům se tu zatím psát nedají.',

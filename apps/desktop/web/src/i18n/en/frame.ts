@@ -39,7 +39,9 @@ export const frame = {
     offline: 'The workspace does not answer. Is it running?',
     meanwhile: 'Somebody has changed it meanwhile: what stands there now is shown. Choose again if you still want to.',
     request: 'Request {{id}}',
-    no_view: 'There is no such view.',
+    not_found: 'Not found',
+    no_view: 'There is no such view',
+    no_view_why: 'Its address may be mistyped, or from another version.',
     to_overview: 'To the overview',
   },
   overview: {

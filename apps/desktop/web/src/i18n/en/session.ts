@@ -5,6 +5,7 @@ export const session = {
     more: 'More sessions',
     none: 'No agent is at work. One that connects with a node as its home appears here; the address for agents is in the settings.',
     no_node: 'Without a node',
+    no_choice: 'No session is open',
     pick: 'Choose a session to see what has happened in it. Terminals and new tasks are not here yet.',
     detail: 'Detail of the node (Ctrl .)',
     read_only: 'Messages to agents cannot be written here yet.',

@@ -14,14 +14,12 @@ export function Soon({ view }: { readonly view: keyof typeof ICONS }) {
   return (
     <main className="view" id="content">
       <Head title={t(`view.${view}`)} />
-      <div className="scroll">
-        <div className="empty">
-          <Icon className="i" aria-hidden="true" />
-          <b>{t(`soon.${view}.title`)}</b>
-          <p>
-            <WithCommands text={`soon.${view}.text`} values={{ command: COMMANDS[view] }} />
-          </p>
-        </div>
+      <div className="empty whole">
+        <Icon className="i" aria-hidden="true" />
+        <b>{t(`soon.${view}.title`)}</b>
+        <p>
+          <WithCommands text={`soon.${view}.text`} values={{ command: COMMANDS[view] }} />
+        </p>
       </div>
     </main>
   );

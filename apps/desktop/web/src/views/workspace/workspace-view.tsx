@@ -60,8 +60,9 @@ export default function WorkspaceView() {
         <section className="col paper" aria-label={t('log.label')}>
           {session !== undefined && <SessionPane key={session} sessionId={session} onClose={close} />}
           {session === undefined && !groups.isAwaited && (
-            <div className="empty">
+            <div className="empty whole">
               <ScrollText className="i" aria-hidden="true" />
+              <b>{t('work.no_choice')}</b>
               <p>{t('work.pick')}</p>
             </div>
           )}
