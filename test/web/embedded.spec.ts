@@ -97,7 +97,8 @@ it('stands beside the session, is hidden and shown by Ctrl-., and stays so in th
   await title(page, 'Beside').waitFor();
   expect(await toggle(page).getAttribute('aria-pressed')).toBe('true');
   expect(await page.evaluate(`localStorage.getItem('svc:workspace.detailVisible')`)).toBe('true');
-  expect(asked.filter((path) => path === `/nodes/${home.id}`)).toHaveLength(1);
+  // Once more at most: when the live channel stands, for what may have changed before.
+  expect([1, 2]).toContain(asked.filter((path) => path === `/nodes/${home.id}`).length);
 
   await pane(page).getByRole('button', { name: 'Hide the pane' }).click();
   await pane(page).waitFor({ state: 'hidden' });

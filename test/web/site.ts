@@ -54,7 +54,7 @@ const COUNT_SHIFTS = `
   globalThis.shifted = 0;
   globalThis.shiftedUntouched = 0;
   let touchedAt = Infinity;
-  for (const type of ['pointerdown', 'keydown', 'wheel'])
+  for (const type of ['pointerdown', 'keydown', 'wheel', 'input'])
     addEventListener(type, (event) => { touchedAt = Math.min(touchedAt, event.timeStamp); }, { capture: true });
   new PerformanceObserver((entries) => {
     for (const { hadRecentInput, startTime, value } of entries.getEntries()) {

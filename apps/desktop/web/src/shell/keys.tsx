@@ -82,14 +82,20 @@ export function useViewKeys(actions: Readonly<Record<string, () => void>>): void
 function nameOf(event: KeyboardEvent): string {
   if (isPlain(event)) return event.key;
   const { defaultPrevented, ctrlKey, metaKey, altKey, target } = event;
-  const isOver = target instanceof HTMLElement && target.closest(OVER_THE_PAGE) !== null;
-  return ctrlKey !== metaKey && !altKey && !defaultPrevented && !isOver ? `Ctrl ${event.key}` : '';
+  const isFree = ctrlKey !== metaKey && !altKey && !defaultPrevented && !isOverThePage(target);
+  return isFree ? `Ctrl ${event.key}` : '';
+}
+
+/** Whether a key belongs to what stands over the page; a dialog has it from the moment it is there, before the focus is in it. */
+function isOverThePage(target: EventTarget | null): boolean {
+  if (document.querySelector('[aria-modal=true]') !== null) return true;
+  return target instanceof HTMLElement && target.closest(OVER_THE_PAGE) !== null;
 }
 
 /** Whether a key is for the page: alone, not taken by anything else, and neither typed into a field nor over the page. */
 export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
-  if (defaultPrevented || ctrlKey || metaKey || altKey) return false;
-  return !(target instanceof HTMLElement && target.closest(`${TYPED_INTO}, ${OVER_THE_PAGE}`));
+  if (defaultPrevented || ctrlKey || metaKey || altKey || isOverThePage(target)) return false;
+  return !(target instanceof HTMLElement && target.closest(TYPED_INTO));
 }
 
 export function KeysDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
