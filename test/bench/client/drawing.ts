@@ -80,7 +80,7 @@ async function drawOnce(stage: ClientStage, visit: number): Promise<Drawn> {
 }
 
 async function select(page: Page, name: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Find a node by name' }).fill(name);
+  await page.getByRole('combobox', { name: 'Find a node by name' }).fill(name);
   await page.getByRole('option').first().waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('complementary', { name: 'Detail of the node' }).getByRole('heading', { level: 2 }).waitFor();

@@ -131,7 +131,7 @@ async function go(page: Page, view: string): Promise<void> {
 }
 
 async function select(page: Page, name: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Find a node by name' }).fill(name);
+  await page.getByRole('combobox', { name: 'Find a node by name' }).fill(name);
   await page.getByRole('option').first().waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('complementary', { name: 'Detail of the node' }).getByRole('heading', { level: 2 }).waitFor();
