@@ -101,8 +101,11 @@ describe('a new socket', () => {
 
   it('is told the open sessions that its person sees, the last active first [ws.session-state.on-connect, ws.session-state.visible-only, sessions.access.node-less]', async () => {
     const hidden = await world.node('Hidden', 'private');
+    const earlier = await world.client(owner);
     const [first, second] = [await world.connect(nodeId, owner), await world.connect(nodeId, owner)];
     const [secret, nodeless] = [await world.connect(hidden.id, world.admin), await world.connect(undefined, owner)];
+    // What they changed is told by now: the order is that of the greeting.
+    await earlier.until(() => earlier.states(nodeless.id).length > 0, 'the newest one');
     const [asOwner, asReader] = [await world.client(owner), await world.client(reader)];
     await asOwner.until(() => asOwner.states(first.id).length > 0, 'the states');
     const ids = asOwner.of('session_state').map(({ payload }) => payload.session_id);

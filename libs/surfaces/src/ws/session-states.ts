@@ -23,8 +23,8 @@ export class SessionStates {
   /** Sockets that are to be told everything open, by their users. */
   private readonly newcomers = new Map<string, Set<LiveSocket>>();
   private greeting: Promise<void> | null = null;
-  /** Sessions that have changed while newcomers are read for: they are told of these with all others. */
-  private readonly overtaken = new Set<string>();
+  /** By newcomer that is read for: sessions whose newer state it was told meanwhile. */
+  private readonly overtaken = new Map<LiveSocket, Set<string>>();
   private isStopped = false;
 
   constructor(
@@ -46,7 +46,6 @@ export class SessionStates {
   /** Something shown of a session has changed. */
   changed(sessionId: string): void {
     if (this.isStopped || this.sockets.size === 0) return;
-    if (this.greeting !== null) this.overtaken.add(sessionId);
     this.due.add(sessionId);
     this.sending ??= this.sendDue();
   }
@@ -61,12 +60,10 @@ export class SessionStates {
   private async greetAll(): Promise<void> {
     await Promise.resolve();
     while (this.newcomers.size > 0) {
-      this.overtaken.clear();
       const users = [...this.newcomers].slice(0, USERS_AT_ONCE);
       for (const [userId] of users) this.newcomers.delete(userId);
       await this.greetTogether(users.flatMap(([, sockets]) => [...sockets]));
     }
-    this.overtaken.clear();
     this.greeting = null;
   }
 
@@ -76,16 +73,22 @@ export class SessionStates {
     const read: Promise<Frames>[] = [];
     const greetOne = async (socket: LiveSocket): Promise<void> => {
       if (!this.sockets.has(socket)) return;
+      const overtaken = new Set<string>();
+      this.overtaken.set(socket, overtaken);
       await socket.confirm();
       const place = viewers.placeOf(socket);
       read[place] ??= this.readOpen(socket);
       const frames = await read[place];
       socket.together(() => {
-        for (const [id, text] of frames) if (!this.overtaken.has(id)) this.hand(socket, id, text);
+        for (const [id, text] of frames) if (!overtaken.has(id)) this.hand(socket, id, text);
       });
     };
     await Promise.all(
-      sockets.map((socket) => greetOne(socket).catch((error: unknown) => this.turnAway(socket, error))),
+      sockets.map((socket) =>
+        greetOne(socket)
+          .catch((error: unknown) => this.turnAway(socket, error))
+          .finally(() => this.overtaken.delete(socket)),
+      ),
     );
   }
 
@@ -128,7 +131,11 @@ export class SessionStates {
     for (const { seen_by, ...state } of items) {
       const seenBy = new Set(seen_by);
       const text = frameOf(state);
-      for (const { socket, place } of sockets) if (seenBy.has(place)) this.hand(socket, state.session_id, text);
+      for (const { socket, place } of sockets) {
+        if (!seenBy.has(place)) continue;
+        this.overtaken.get(socket)?.add(state.session_id);
+        this.hand(socket, state.session_id, text);
+      }
     }
   }
 

@@ -128,7 +128,7 @@ describe('a workstation that is invited', () => {
     await refusedJoin('svc_join_none');
     const late = await harness.call(inviteDevice, {}, person);
     await harness.database.pool.query(
-      `UPDATE identity.device_invitation SET expires_at = now() WHERE code_sha256 = $1`,
+      `UPDATE identity.device_invitation SET expires_at = now() - interval '1 minute' WHERE code_sha256 = $1`,
       [Buffer.from(sha256(late.code), 'hex')],
     );
     await refusedJoin(late.code);
@@ -141,9 +141,10 @@ describe('a workstation that is invited', () => {
     const invite = () => harness.call(inviteDevice, {}, person);
     for (let count = 0; count < LIMITS.invitationsPerUser; count += 1) await invite();
     await harness.refusal(inviteDevice, {}, person, 'CONFLICT');
-    await harness.database.pool.query(`UPDATE identity.device_invitation SET expires_at = now() WHERE user_id = $1`, [
-      person.user_id,
-    ]);
+    await harness.database.pool.query(
+      `UPDATE identity.device_invitation SET expires_at = now() - interval '1 minute' WHERE user_id = $1`,
+      [person.user_id],
+    );
     await join((await invite()).code);
     const { rows } = await harness.database.pool.query(
       `SELECT count(*)::int AS count FROM identity.device_invitation WHERE user_id = $1`,

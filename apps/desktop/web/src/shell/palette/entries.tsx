@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { folded } from '../../graph/graph';
+import { useSessionName } from '../../parts/session-name';
 import { TypeGlyph } from '../../parts/type-glyph';
 import type { Action } from './actions';
 
@@ -110,6 +111,7 @@ function useHits(asked: string): { readonly entries: readonly Entry[]; readonly 
 function useSessions(asked: string): readonly Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const sessionName = useSessionName();
   const { data } = useQuery({
     enabled: asked !== '',
     queryKey: ['sessions', 'palette'],
@@ -128,7 +130,7 @@ function useSessions(asked: string): readonly Entry[] {
       id: `session ${id}`,
       group: 'sessions',
       lead: <SquareTerminal className="i" aria-hidden="true" />,
-      text: name,
+      text: sessionName(name),
       note: t(`sessions.state.${state}`),
       run: () => void navigate({ to: '/workspace', search: { ...(node && { node: node.id }), session: id } }),
     }));
