@@ -36,6 +36,3 @@ BEGIN
     SELECT FROM session.scope c WHERE c.session_id = p_session AND c.node_id = t.node_id
       AND c.review IS DISTINCT FROM 'rejected' AND (c.access = 'write' OR NOT t.writes));
 END $$;
-
--- Enters a change into the log of the session that made it, and the nodes that it made into the write scope. Answers the
--- seq of the change and the last one; no row when the session is gone, as after the purge of its node.
