@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import {
   addDataSource,
   addResponsibility,
+  archiveEvent,
   archiveNode,
   type Caller,
   connect,
   createActor,
   createNode,
+  editEvent,
   isOffered,
   listAudit,
   listNodes,
@@ -16,8 +18,11 @@ import {
   purgeNode,
   REACH_FIELDS,
   type ReachKind,
+  resolveEvent,
   ServiceError,
   setAccess,
+  supersedeEvent,
+  updateNode,
 } from '@workspace-graph/contracts';
 import { DatabaseScopes } from '@workspace-graph/database';
 import { newId, OperationRegistry } from '@workspace-graph/platform';
@@ -291,6 +296,50 @@ describe('what an agent changes', () => {
     await harness.refusal(archiveNode, { node_id: far, expected_version: 1 }, agent, 'CONFLICT');
     await harness.call(purgeNode, { node_id: far }, agent);
     expect(await logOf(agent)).toEqual([]);
+  });
+
+  it('is rolled back when it began beside the look at the scope, which refuses it, also where it was carried out before', async () => {
+    const node = await makeNode('Watched');
+    const event = await harness.call(logEvent, { node_id: node, kind: 'note', content: 'first' }, admin);
+    const count = async (): Promise<unknown> =>
+      (
+        await harness.database.pool.query(
+          `SELECT (SELECT row(n.*)::text FROM graph.node n WHERE n.id = $1) AS node,
+             (SELECT string_agg(e::text, ' ' ORDER BY e.id) FROM graph.event e WHERE e.node_id = $1) AS events,
+             (SELECT count(*) FROM audit.entry) AS audited, (SELECT count(*) FROM outbox.applied_call) AS applied`,
+          [node],
+        )
+      ).rows;
+    const changes = [
+      [updateNode, { node_id: node, name: 'Renamed' }],
+      [logEvent, { node_id: node, kind: 'note', content: 'second' }],
+      [editEvent, { event_id: event.id, content: 'edited' }],
+      [resolveEvent, { event_id: event.id }],
+      [supersedeEvent, { event_id: event.id, content: 'third' }],
+      [archiveEvent, { event_id: event.id }],
+    ] as const satisfies readonly (readonly [Operation, object])[];
+    const [outside, inside] = [await agentHolding([far]), await agentHolding([node])];
+    const before = await count();
+    for (const [operation, input] of changes)
+      await harness.refusal(operation, input as never, outside, 'scope_expansion_required');
+    expect(await count()).toEqual(before);
+    const callId = newId();
+    const log = { node_id: node, kind: 'note', content: 'once' } as const;
+    await harness.call(logEvent, log, inside, callId);
+    await harness.call(logEvent, log, inside, callId);
+    await harness.database.pool.query('DELETE FROM session.scope WHERE session_id = $1', [inside.session_id]);
+    await expect(harness.call(logEvent, log, inside, callId)).rejects.toMatchObject({
+      code: 'scope_expansion_required',
+    });
+  });
+
+  it('never waits for connections that all wait for the look at a scope', async () => {
+    const agent = await agentHolding([far]);
+    const writes = Array.from({ length: 60 }, (_none, place) =>
+      harness.call(logEvent, { node_id: far, kind: 'note', content: `${place}` }, agent),
+    );
+    expect(await Promise.all(writes)).toHaveLength(60);
+    expect(await logOf(agent)).toHaveLength(60);
   });
 
   it('puts a node that it makes into its write scope, with the change', async () => {

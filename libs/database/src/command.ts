@@ -27,6 +27,8 @@ export interface CommandContext {
   readonly operation: Pick<Operation, 'name'> & Partial<Pick<Operation, 'owner' | 'mcp'>>;
   /** What distinguishes this request from another one under the same call id, which is refused with CONFLICT. */
   readonly input: unknown;
+  /** What the commit, and any answer, waits for; everything is rolled back when it rejects. */
+  readonly admission?: () => Promise<void>;
 }
 
 interface AuditLine {
@@ -306,6 +308,7 @@ async function carryOut<R>(
 ): Promise<Ending<R>> {
   const tx = new Transaction(runner, context);
   const reply = await work(tx);
+  await context.admission?.();
   return { result: reply, last: () => tx.flush(reply, keepReply) };
 }
 
@@ -324,6 +327,7 @@ export async function appliedOnce<R>(
     database.outbox.tell();
     return reply;
   } catch (error) {
+    await context.admission?.();
     if (error instanceof UnconfirmedChange) return error.reply as R;
     const applied = await findApplied(database, context);
     if (applied instanceof RawJson) return applied;

@@ -14,6 +14,11 @@ export interface OperationContext {
   readonly caller: Caller;
   /** Aborted when the caller cancels or the deadline passes. */
   readonly signal: AbortSignal;
+  /**
+   * Resolves when the scope of the caller's session admits the call, which a change that runs beside the look at the scope
+   * waits for before it is committed; absent where that is decided. @throws ServiceError as `SessionScopes.admit`
+   */
+  readonly admission?: () => Promise<void>;
 }
 
 export type OperationHandler<Op extends Operation> = (
@@ -28,8 +33,9 @@ export interface HandlerOptions {
    */
   readonly anyInput?: boolean;
   /**
-   * True: the handler only reads, and does not use the home node of the caller. In a session it runs while the scope is
-   * looked at; what it answers is dropped when the scope refuses the call.
+   * True: the handler only reads or is one command, and does not use the home node of the caller. In a session it runs
+   * while the scope is looked at. When the scope refuses the call, what was read is dropped, and the command, which waits
+   * for the admission with its commit, is rolled back.
    */
   readonly besideScope?: boolean;
 }

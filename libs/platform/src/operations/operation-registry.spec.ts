@@ -20,7 +20,7 @@ import {
   whoami,
 } from '@workspace-graph/contracts';
 import { createLogger } from '../logging/index.js';
-import { Handles } from './handles.decorator.js';
+import { Handles, type OperationContext } from './handles.decorator.js';
 import { OperationRegistry, SERVED_BY_REGISTRY } from './operation-registry.js';
 import { OperationsModule } from './operations.module.js';
 
@@ -263,15 +263,27 @@ describe('the registry of operations', () => {
     }
   });
 
-  it('refuses to boot with a handler that would change something before the scope admits it', async () => {
+  it('begins a change beside the look at the scope, and fails where its handler does not wait for the outcome', async () => {
+    const changed = jest.fn();
+    const isHasty = [false, true];
     @Controller()
-    class Hasty {
+    class Changing {
       @Handles(updateNode, { besideScope: true })
-      update(): Promise<never> {
-        throw new Error('never called');
+      async update(_input: unknown, { admission }: OperationContext): Promise<never> {
+        if (!isHasty.shift()) await admission?.();
+        changed();
+        return new RawJson('{"name":"Mia"}') as never;
       }
     }
-    await expect(boot([Hasty], true)).rejects.toThrow('Operation update_node changes something');
+    const registry = await boot([Changing], true);
+    const manager: Caller = { ...READER, scope: 'manage', session_id: READER.user_id };
+    const ask = () => call(registry, updateNode.name, { node_id: READER.user_id }, manager);
+    const refusal = new ServiceError('scope_expansion_required', 'It is outside.');
+    registry.scopes = { admit: () => Promise.reject(refusal) };
+    await expect(ask()).rejects.toBe(refusal);
+    expect(changed).not.toHaveBeenCalled();
+    registry.scopes = { admit: () => Promise.resolve(null) };
+    await expect(ask()).rejects.toThrow('update_node has changed something before');
   });
 
   it('lets devices alone ask what is theirs, within the scope of their person, and services what is internal', async () => {

@@ -97,8 +97,6 @@ export class OperationRegistry implements CustomTransportStrategy {
     if (!operation || OPERATIONS.get(name) !== operation)
       throw new Error(`Operation ${name} is not in the table of operations`);
     if (this.handlers.has(name)) throw new Error(`Operation ${name} has two handlers`);
-    if (options?.besideScope && !operation.readOnly)
-      throw new Error(`Operation ${name} changes something: its handler waits for the scope of the session`);
     this.handlers.set(name, { ...options, run });
   }
 
@@ -126,8 +124,11 @@ export class OperationRegistry implements CustomTransportStrategy {
       const envelope = caller === admitted ? call.envelope : { ...call.envelope, caller };
       return { operation, input: parsed, envelope, caller, signal };
     };
-    const ahead = handler.besideScope && admitted.session_id ? runAhead(handler, parsed, contextFor(admitted)) : null;
-    const context = contextFor(await this.withinScope(operation, parsed, admitted));
+    // Asked first: what runs beside it may hold a connection to the database while it waits for the outcome.
+    const decision = this.withinScope(operation, parsed, admitted);
+    const ahead =
+      handler.besideScope && admitted.session_id ? runAhead(handler, parsed, contextFor(admitted), decision) : null;
+    const context = contextFor(await decision);
     const run = this.observers.reduceRight<() => Promise<unknown>>(
       (next, observer) => () => observer(operation, context, next),
       () => ahead ?? handler.run(parsed, context),
@@ -195,9 +196,22 @@ function admit(operation: Operation, caller: Caller | null): Caller {
   return caller;
 }
 
-/** Begins a read of which nobody may ever ask for the outcome. */
-function runAhead({ run }: Handler, input: unknown, context: OperationContext): Promise<unknown> {
-  const outcome = run(input, context);
+/** Begins what nobody may ever ask for the outcome of. A change that did not wait for the decision is a fault of its handler. */
+function runAhead(
+  { run }: Handler,
+  input: unknown,
+  context: OperationContext,
+  decision: Promise<unknown>,
+): Promise<unknown> {
+  let hasWaited = context.operation.readOnly;
+  const admission = async (): Promise<void> => {
+    hasWaited = true;
+    await decision;
+  };
+  const outcome = run(input, { ...context, admission }).then((reply) => {
+    if (!hasWaited) throw new Error(`${context.operation.name} has changed something before the scope admitted it`);
+    return reply;
+  });
   outcome.catch(() => undefined);
   return outcome;
 }

@@ -23,7 +23,7 @@ import { list } from './list-events.js';
 export class EventHandlers {
   constructor(private readonly database: Database) {}
 
-  @Handles(logEvent)
+  @Handles(logEvent, { besideScope: true })
   log(input: ParsedInputOf<typeof logEvent>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => log(tx, input));
   }
@@ -40,22 +40,22 @@ export class EventHandlers {
     return event;
   }
 
-  @Handles(editEvent)
+  @Handles(editEvent, { besideScope: true })
   edit(input: ParsedInputOf<typeof editEvent>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => edit(tx, input));
   }
 
-  @Handles(resolveEvent)
+  @Handles(resolveEvent, { besideScope: true })
   resolve(input: ParsedInputOf<typeof resolveEvent>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => resolve(tx, input));
   }
 
-  @Handles(supersedeEvent)
+  @Handles(supersedeEvent, { besideScope: true })
   supersede(input: ParsedInputOf<typeof supersedeEvent>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => supersede(tx, input));
   }
 
-  @Handles(archiveEvent)
+  @Handles(archiveEvent, { besideScope: true })
   archive(input: ParsedInputOf<typeof archiveEvent>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => archive(tx, input));
   }

@@ -58,7 +58,7 @@ export class NodeHandlers {
     return runCommand(this.database, context, (tx) => create(tx, input));
   }
 
-  @Handles(updateNode)
+  @Handles(updateNode, { besideScope: true })
   update(input: ParsedInputOf<typeof updateNode>, context: OperationContext): Promise<RawJson> {
     return runCommand(this.database, context, (tx) => update(tx, input));
   }
