@@ -85,6 +85,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: row(431, false, 'Send fewer or shorter headers: together they may take at most 16 KiB.'),
   UPGRADE_REQUIRED: row(426, false, 'Open this path as a WebSocket.'),
   RATE_LIMITED: row(429, true, 'Wait for the number of seconds in the Retry-After header.'),
+  REQUEST_TIMEOUT: row(408, true, 'Send the whole body without long pauses, over a faster connection.'),
   REQUEST_CANCELLED: row(499, false, 'The request was cancelled; send it again if you still need it.'),
   INTERNAL: row(500, false, 'Report the request_id to the administrator.'),
   SERVICE_UNAVAILABLE: row(503, true, 'Try again in a moment.'),

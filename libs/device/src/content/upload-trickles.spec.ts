@@ -99,7 +99,7 @@ describe.each(WAYS)('a slow upload of $what', ({ name, method, target, headers, 
     });
 
     expect(other.status).toBe(201);
-    expect(await answer).toEqual({ status: 499, code: 'REQUEST_CANCELLED', connection: 'close' });
+    expect(await answer).toEqual({ status: 408, code: 'REQUEST_TIMEOUT', connection: 'close' });
     await until(async () => (await temporariesIn(routes.path)).length === 0);
     expect(await readdir(join(routes.path, 'wip'))).toEqual([`other-${name}`]);
     expect(routes.device.parts.store.fileAt(routes.nodeId, `wip/${name}`)).toBeNull();

@@ -48,7 +48,7 @@ function watch({ raw, routeOptions }: FastifyRequest, reply: FastifyReply, times
 /** The connection ends with the answer, and the body for whoever still reads it. */
 function refuse(reply: FastifyReply): void {
   const { raw } = reply.request;
-  const refusal = new ServiceError('REQUEST_CANCELLED', 'The body did not arrive in time.');
+  const refusal = new ServiceError('REQUEST_TIMEOUT', 'The body did not arrive in time.');
   if (reply.sent || reply.raw.headersSent) return void raw.destroy(refusal);
   reply.raw.once('close', () => raw.destroy(refusal));
   sendRefusal(reply.header('connection', 'close'), refusal);

@@ -8,7 +8,7 @@ const ASKED_FIRST_BYTES = 1_048_576;
 /** Before each try that follows one which brought the content no further. */
 const WAITS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
 /** What may be over with the next try. */
-const PASSING = new Set(['SERVICE_UNAVAILABLE', 'REQUEST_CANCELLED', 'REMOTE_UNAVAILABLE']);
+const PASSING = new Set(['SERVICE_UNAVAILABLE', 'REQUEST_TIMEOUT', 'REQUEST_CANCELLED', 'REMOTE_UNAVAILABLE']);
 const Prepared = z.object({ pushed: PushedFile.nullable(), received: z.int().nonnegative() });
 type Prepared = z.infer<typeof Prepared>;
 

@@ -140,6 +140,7 @@ function endsAll({ code }: ServiceError): boolean {
     'UNAUTHENTICATED',
     'FORBIDDEN',
     'NO_MIRROR',
+    'REQUEST_TIMEOUT',
     'REQUEST_CANCELLED',
     'PAYLOAD_TOO_LARGE',
   ].includes(code);

@@ -21,6 +21,7 @@ export const ErrorSchema = z
 
 const HEADERS: Readonly<Record<number, ZodOpenApiHeadersObject>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
+  408: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
   429: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
   503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
   504: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
