@@ -56,7 +56,7 @@ describe('the overview', () => {
     expect(sessions).toMatchObject({
       complete: true,
       items: [
-        { is_own: true, waiting_since: expect.any(String) },
+        { is_own: true, waiting_since: expect.any(String), agent: 'test-agent' },
         {},
         { node: null },
         { state: 'suspended' },

@@ -93,6 +93,7 @@ export const Node = z.strictObject({
     items: z.array(NodeFile).describe(`The newest ${LIMITS.nodeFiles}; list_files returns all.`),
     complete: z.boolean(),
   }),
+  sessions: z.int().describe('How many are anchored here and not archived; list_node_sessions returns them.'),
   local_path: z
     .string()
     .nullable()

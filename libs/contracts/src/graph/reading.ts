@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Coordinate, Id, listOf, MaxTokens, page, paging, Query, Timestamp } from '../common.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
-import { ScopeAccess, ScopeAddedVia, SessionRef, SessionState } from '../session/vocabulary.js';
+import { AgentName, ScopeAccess, ScopeAddedVia, SessionRef, SessionState } from '../session/vocabulary.js';
 import { AccessRequest } from './access.js';
 import { ActorRef } from './actors.js';
 import { Link, Responsibility } from './carried.js';
@@ -276,7 +276,7 @@ export const Overview = z.strictObject({
         node: NodeRef,
         event: GraphEvent.nullable(),
         session_write: z
-          .strictObject({ session: SessionRef, added_via: ScopeAddedVia })
+          .strictObject({ session: SessionRef, added_via: ScopeAddedVia, agent: AgentName })
           .nullable()
           .describe('A session that may change the node from then on.'),
       }),
@@ -295,6 +295,7 @@ export const Overview = z.strictObject({
           is_live: z.boolean(),
           waiting_since: Timestamp.nullable().describe('Set while a question is open.'),
           last_activity_at: Timestamp,
+          agent: AgentName,
         }),
       ),
       complete: z.boolean().describe('False when there are more than 50; list_sessions returns all.'),

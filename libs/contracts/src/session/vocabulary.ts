@@ -4,6 +4,8 @@ import { Id } from '../common.js';
 /** A session where another record tells of it. */
 export const SessionRef = z.strictObject({ id: Id, name: z.string() });
 
+export const AgentName = z.string().nullable().describe('The program at work; null when it is not known.');
+
 /** A session ends by an explicit close alone; whatever else happens to its run suspends it. */
 export const SessionState = z.enum(['running', 'suspended', 'closed', 'archived']);
 export type SessionState = z.infer<typeof SessionState>;

@@ -127,6 +127,7 @@ export class SmallGraph {
       recent_events: [event(node.id)],
       access: { mode: 'everyone', inherited: true, from: [], level: 'write' },
       files: { items: [], complete: true },
+      sessions: 0,
       local_path: null,
     };
   }

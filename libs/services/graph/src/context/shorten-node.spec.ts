@@ -65,6 +65,7 @@ const node: Node = {
     })),
     complete: true,
   },
+  sessions: 0,
   local_path: null,
 };
 

@@ -53,6 +53,7 @@ const nodeJson = (columns: string): string => `
         'from', ${gates(`json_agg(${nodeRef('g')} ORDER BY g.name_folded, g.id)`)},
         'level', CASE ${levelOf('n')} WHEN 2 THEN 'write' ELSE 'read' END) END,
     'files', ${filesOf('n.id')},
+    'sessions', session.unarchived_of_node(n.id),
     'local_path', NULL
   )::text AS json${columns}
   FROM graph.node n WHERE n.id = $3::uuid AND ${seen('n')}`;

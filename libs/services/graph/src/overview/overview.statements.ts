@@ -76,14 +76,14 @@ export const OVERVIEW = statement(
           ) e
           UNION ALL
           SELECT w.added_at, w.node_id, json_build_object('at', graph.iso(w.added_at), 'node', ${nodeOf('w.node_id')}, 'event', NULL,
-            'session_write', json_build_object('session', json_build_object('id', w.session_id, 'name', w.session_name), 'added_via', w.added_via))
+            'session_write', json_build_object('session', json_build_object('id', w.session_id, 'name', w.session_name), 'added_via', w.added_via, 'agent', w.agent))
           FROM session.recent_write($1::uuid, $2::boolean, ${RECENT}) w
         ) b ORDER BY b.at DESC, b.id DESC LIMIT ${RECENT}
       ) a),
     'sessions', (
       SELECT json_build_object(
         'items', coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'state', o.state, 'node', ${nodeOf('o.node_id')}, 'is_own', o.is_own,
-          'is_live', o.is_live, 'waiting_since', graph.iso(o.waiting_since), 'last_activity_at', graph.iso(o.last_activity_at)) ORDER BY o.place)
+          'is_live', o.is_live, 'waiting_since', graph.iso(o.waiting_since), 'last_activity_at', graph.iso(o.last_activity_at), 'agent', o.agent) ORDER BY o.place)
           FILTER (WHERE o.place <= ${SESSIONS}), '[]'),
         'complete', count(*) <= ${SESSIONS})
       FROM session.open_session($1::uuid, $2::boolean, ${SESSIONS + 1}) o),
