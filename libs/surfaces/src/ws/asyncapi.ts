@@ -22,7 +22,8 @@ const DESCRIPTION =
 const CLIENT_WORDS: Readonly<Record<ClientFrameType, string>> = {
   subscribe: 'Follow a session: its events after a seq, then live. The reply precedes the first event.',
   unsubscribe: 'Stop following a session.',
-  watch: 'Be told which nodes, files and folders change. It holds until the next one; all are off on a new socket.',
+  watch:
+    'Be told which nodes, files and folders change. It holds until the next one; all are off on a new socket. The reply comes after the states of the sessions that are open.',
   message: 'Send a message to the run of a session of yours.',
   answer: 'Answer an open question of a session of yours.',
   interrupt: 'End the current turn.',

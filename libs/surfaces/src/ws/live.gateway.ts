@@ -77,6 +77,8 @@ export class LiveGateway implements OnGatewayConnection<LiveSocket>, OnGatewayDi
     const watched = readInput(FOLLOWING_FRAMES.watch, call.payload);
     await socket.confirm();
     this.channel.changes.watch(socket, watched);
+    // What is asked after the answer is newer than every state told before it.
+    await this.channel.states.greeted(socket);
     return watched;
   }
 

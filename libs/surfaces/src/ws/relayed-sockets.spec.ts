@@ -60,6 +60,30 @@ it('tells of folders on this device whoever has asked for it, until it asks for 
   expect(asking.frames).toHaveLength(1);
 });
 
+it('tells that anything may be different when the way to the centre has come or gone', async () => {
+  const statuses = new Set<() => void>();
+  const watched = new RelayedSockets(
+    {
+      subscribe: (...given) => bus.subscribe(...given),
+      onStatus: (listener) => {
+        const told = () => listener('ready');
+        statuses.add(told);
+        return () => statuses.delete(told);
+      },
+    },
+    logger,
+  );
+  await watched.start();
+  const { here, frames } = await connected();
+  watched.add(here, admission);
+  watched.watch(here, true);
+  for (const tell of statuses) tell();
+  await eventually(() => frames.length > 0);
+  expect(frames).toEqual([{ type: 'sync_changed', payload: { node_ids: [], everything: true } }]);
+  await watched.stop();
+  expect(statuses.size).toBe(0);
+});
+
 it('forgets a client that has closed', async () => {
   const [gone, there] = [await connected(), await connected()];
   for (const { here } of [gone, there]) sockets.watch(here, true);

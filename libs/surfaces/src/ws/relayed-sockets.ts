@@ -46,14 +46,15 @@ const SEEN_BY_ALL = {
   },
 } as unknown as Pick<Bus, 'call'>;
 
-/** Tells clients of a relay what the centre does not know: what changes of the folders on this device. */
+/** Tells clients of a relay what the centre does not know: what changes of the folders on this device, and of the way there. */
 export class RelayedSockets {
   private readonly changes: ChangeWatch;
   private readonly sockets = new Map<WebSocket, RelayedSocket>();
   private subscription: Subscription | null = null;
+  private endStatus: (() => void) | null = null;
 
   constructor(
-    private readonly bus: Pick<Bus, 'subscribe'>,
+    private readonly bus: Pick<Bus, 'subscribe' | 'onStatus'>,
     logger: Pick<Logger, 'warn'>,
   ) {
     this.changes = new ChangeWatch(SEEN_BY_ALL, logger);
@@ -62,9 +63,12 @@ export class RelayedSockets {
   async start(): Promise<void> {
     this.changes.start();
     this.subscription = await this.bus.subscribe(['sync.changed'], (event) => this.changes.heard(event));
+    // Whether the centre can be reached is shown, too.
+    this.endStatus = this.bus.onStatus(() => this.changes.lookAgain());
   }
 
   async stop(): Promise<void> {
+    this.endStatus?.();
     await this.subscription?.stop();
     await this.changes.stop();
   }

@@ -23,6 +23,8 @@ export class SessionStates {
   /** Sockets that are to be told everything open, by their users. */
   private readonly newcomers = new Map<string, Set<LiveSocket>>();
   private greeting: Promise<void> | null = null;
+  /** Sockets that have yet to be told everything open. */
+  private readonly ungreeted = new Map<LiveSocket, PromiseWithResolvers<void>>();
   /** By newcomer that is read for: sessions whose newer state it was told meanwhile. */
   private readonly overtaken = new Map<LiveSocket, Set<string>>();
   private isStopped = false;
@@ -39,8 +41,14 @@ export class SessionStates {
     for (const socket of sockets) {
       const { user_id } = socket.caller;
       this.newcomers.set(user_id, (this.newcomers.get(user_id) ?? new Set()).add(socket));
+      if (!this.ungreeted.has(socket)) this.ungreeted.set(socket, Promise.withResolvers());
     }
     this.greeting ??= this.greetAll();
+  }
+
+  /** Resolves once a socket was told everything open, or cannot be. */
+  async greeted(socket: LiveSocket): Promise<void> {
+    await this.ungreeted.get(socket)?.promise;
   }
 
   /** Something shown of a session has changed. */
@@ -54,6 +62,7 @@ export class SessionStates {
     this.isStopped = true;
     this.due.clear();
     this.newcomers.clear();
+    for (const socket of [...this.ungreeted.keys()]) this.settle(socket);
     await Promise.all([this.sending, this.greeting]);
   }
 
@@ -87,9 +96,15 @@ export class SessionStates {
       sockets.map((socket) =>
         greetOne(socket)
           .catch((error: unknown) => this.turnAway(socket, error))
-          .finally(() => this.overtaken.delete(socket)),
+          .finally(() => this.settle(socket)),
       ),
     );
+  }
+
+  private settle(socket: LiveSocket): void {
+    this.overtaken.delete(socket);
+    this.ungreeted.get(socket)?.resolve();
+    this.ungreeted.delete(socket);
   }
 
   private async readOpen({ caller, admission: { requestId } }: LiveSocket): Promise<Frames> {

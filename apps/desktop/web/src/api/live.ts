@@ -1,13 +1,20 @@
+import type { Query } from '@tanstack/react-query';
 import { type Node, type SessionEvent, SOCKET_PATH } from '@workspace-graph/contracts';
 import { useSyncExternalStore } from 'react';
+import { mayPrecede, noteQuestions } from './asked';
 import { queries } from './client';
 
 /** What waits at least, and at most, before the channel is opened again. */
 const AGAIN_MS = { least: 500, most: 15_000 };
 /** What is told within this time is asked for together. */
 const TOGETHER_MS = 150;
+/** What views show is asked for once the page hears of changes, or after this time where the channel does not open. */
+const PATIENCE_MS = 1_000;
 /** Names the request to be told of changes. */
 const WATCH = 'watch';
+
+/** What a node shows of the sessions that are at home there. */
+const AT_HOME: ReadonlySet<unknown> = new Set(['record', 'sessions', 'history']);
 
 type Connection = 'none' | 'open' | 'lost';
 type Frame =
@@ -32,6 +39,15 @@ interface Changed {
   readonly node_ids: readonly string[];
   readonly everything: boolean;
 }
+/** What was told within a moment. */
+class Told {
+  readonly nodes = new Set<string>();
+  readonly folders = new Set<string>();
+  /** Whether each waits for an answer, and where it is at home. */
+  readonly sessions = new Map<string, { readonly isWaiting: boolean; readonly nodeId: string | null }>();
+  isEverything = false;
+  lastMs = 0;
+}
 
 /** What follows the log of one session. */
 export interface Follower {
@@ -50,21 +66,27 @@ class Live {
   private socket: WebSocket | undefined;
   private waitMs = AGAIN_MS.least;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private changed = new Set<string>();
-  private changedSessions = new Map<string, string | null>();
-  private changedFolders = new Set<string>();
-  private isEverything = false;
+  private told = new Told();
+  /** Sessions that are known to wait for an answer. */
   private readonly waiting = new Set<string>();
-  private hasNewWaiting = false;
   private flushing: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new Set<() => void>();
   private readonly followers = new Map<string, Follower>();
   state: Connection = 'none';
+  /** Whether views may ask: answers from then on are followed, or the channel does not open. */
+  isSettled = false;
+  private settling: ReturnType<typeof setTimeout> | undefined;
 
   /** Opens the channel and keeps it open until the answered function is called. */
   start(): () => void {
+    this.settling = setTimeout(() => this.settle(), PATIENCE_MS);
     this.open();
     return () => this.stop();
+  }
+
+  /** Takes it that these sessions wait for an answer, as an answer of the workspace says. */
+  knowWaiting(ids: Iterable<string>): void {
+    for (const id of ids) this.waiting.add(id);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -106,6 +128,7 @@ class Live {
       this.tell('lost');
       // Whether the credential is still good is a question of its own: its answer shows the door.
       void queries.invalidateQueries({ queryKey: ['me'] });
+      void queries.invalidateQueries({ queryKey: ['membership'] });
       this.timer = setTimeout(() => this.open(), this.waitMs * (0.75 + Math.random() / 2));
       this.waitMs = Math.min(this.waitMs * 2, AGAIN_MS.most);
     };
@@ -116,25 +139,28 @@ class Live {
     this.socket = undefined;
     clearTimeout(this.timer);
     clearTimeout(this.flushing);
+    clearTimeout(this.settling);
     this.flushing = undefined;
+    this.told = new Told();
     this.waitMs = AGAIN_MS.least;
     this.waiting.clear();
+    this.isSettled = false;
     this.tell('none');
     socket?.close();
   }
 
   private take(frame: Frame): void {
-    if (frame.type === 'graph_changed' || frame.type === 'files_changed')
-      this.note(frame.payload.node_ids, frame.payload.everything);
-    if (frame.type === 'sync_changed') this.noteFolders(frame.payload.node_ids, frame.payload.everything);
+    if (frame.type === 'graph_changed' || frame.type === 'files_changed') this.note('nodes', frame.payload);
+    if (frame.type === 'sync_changed') this.note('folders', frame.payload);
     if (frame.type === 'reply' && frame.id === WATCH) {
-      this.tell('open');
       // What changed while nobody listened, or between the first answers and this moment.
-      this.note([], true);
+      this.note('nodes', { node_ids: [], everything: true });
+      this.tell('open');
     }
     if (frame.type === 'session_state') {
-      this.noteSession(frame.payload.session_id, frame.payload.node_id);
-      this.noteWaiting(frame.payload.session_id, frame.payload.waiting_since !== null);
+      const { session_id, node_id: nodeId, waiting_since } = frame.payload;
+      this.told.sessions.set(session_id, { isWaiting: waiting_since !== null, nodeId });
+      this.noted();
     }
     if (frame.type === 'event') this.followers.get(frame.payload.session_id)?.onEvent(frame.payload.event);
     if (frame.type === 'error') this.refused(frame.payload.details?.session_id ?? frame.id, frame.payload.code);
@@ -150,60 +176,76 @@ class Live {
     } else setTimeout(() => this.subscribeTo(sessionId), AGAIN_MS.least);
   }
 
-  private noteSession(sessionId: string, nodeId: string | null): void {
-    this.changedSessions.set(sessionId, nodeId);
+  private note(what: 'nodes' | 'folders', { node_ids, everything }: Changed): void {
+    for (const id of node_ids) this.told[what].add(id);
+    this.told.isEverything ||= everything;
+    this.noted();
+  }
+
+  private noted(): void {
+    this.told.lastMs = performance.now();
     this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
   }
 
-  private noteFolders(ids: readonly string[], isEverything: boolean): void {
-    if (isEverything) return this.note([], true);
-    for (const id of ids) this.changedFolders.add(id);
-    this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
-  }
-
-  /** All of them are told when the channel opens: what is asked for again is how many wait, where that is news. */
-  private noteWaiting(sessionId: string, isWaiting: boolean): void {
-    if (isWaiting === this.waiting.has(sessionId)) return;
-    if (isWaiting) this.waiting.add(sessionId);
-    else this.waiting.delete(sessionId);
-    this.hasNewWaiting = true;
-  }
-
-  private note(ids: readonly string[], isEverything: boolean): void {
-    for (const id of ids) this.changed.add(id);
-    this.isEverything ||= isEverything;
-    this.flushing ??= setTimeout(() => this.flush(), TOGETHER_MS);
-  }
-
+  /** Asks again for what shows what was told, and was asked for before that. */
   private flush(): void {
-    const [ids, all, sessions] = [this.changed, this.isEverything, this.changedSessions];
-    const folders = this.changedFolders;
-    [this.changed, this.isEverything, this.flushing] = [new Set(), false, undefined];
-    this.changedSessions = new Map();
-    this.changedFolders = new Set();
-    if (all || ids.size > 0) void queries.invalidateQueries({ queryKey: ['graph'] });
-    if (all || folders.size > 0) void queries.invalidateQueries({ queryKey: ['sync'] });
-    if (this.hasNewWaiting) void queries.invalidateQueries({ queryKey: ['waiting'] });
-    this.hasNewWaiting = false;
-    const homes = new Set(sessions.values());
-    void queries.invalidateQueries({
-      predicate: ({ queryKey: [kind, id, part] }) => {
-        if (kind === 'node')
+    const { told } = this;
+    [this.told, this.flushing] = [new Told(), undefined];
+    const shows = this.showing(told);
+    void queries.invalidateQueries({ predicate: (query) => mayPrecede(query, told.lastMs) && shows(query) });
+  }
+
+  private showing({ nodes, folders, sessions, isEverything: all }: Told): (query: Query) => boolean {
+    const hasNewWaiting = this.takeWaiting(sessions);
+    const homes = new Set([...sessions.values()].map(({ nodeId }) => nodeId));
+    return ({ queryKey: [kind, id, part] }) => {
+      switch (kind) {
+        case 'graph':
+        case 'events':
+          return all || nodes.size > 0;
+        case 'sync':
+          return all || folders.size > 0;
+        case 'membership':
+          return all;
+        case 'waiting':
+          return hasNewWaiting;
+        case 'sessions':
+          return all || sessions.size > 0;
+        case 'session':
+          return all || sessions.has(String(id));
+        case 'node':
           return (
             all ||
-            concerns([kind, id], ids) ||
-            ((part === 'sessions' || part === 'history') && homes.has(String(id))) ||
+            concerns([kind, id], nodes) ||
+            (AT_HOME.has(part) && homes.has(String(id))) ||
             (part === 'folder-state' && folders.has(String(id)))
           );
-        if (kind === 'session') return all || sessions.has(String(id));
-        return kind === 'sessions' && (all || sessions.size > 0);
-      },
-    });
+        default:
+          return false;
+      }
+    };
+  }
+
+  /** Whether it is news which sessions wait: all open ones are told when the channel opens. */
+  private takeWaiting(sessions: Told['sessions']): boolean {
+    const news = [...sessions].filter(([id, { isWaiting }]) => isWaiting !== this.waiting.has(id));
+    for (const [id, { isWaiting }] of news) {
+      if (isWaiting) this.waiting.add(id);
+      else this.waiting.delete(id);
+    }
+    return news.length > 0;
+  }
+
+  private settle(): void {
+    clearTimeout(this.settling);
+    this.isSettled = true;
+    for (const listener of this.listeners) listener();
   }
 
   private tell(state: Connection): void {
     this.state = state;
-    for (const listener of this.listeners) listener();
+    if (state === 'none') for (const listener of this.listeners) listener();
+    else this.settle();
   }
 }
 
@@ -215,6 +257,12 @@ function concerns([, id]: readonly unknown[], ids: ReadonlySet<string>): boolean
 }
 
 export const live = new Live();
+noteQuestions();
+
+/** Whether views may ask for what they show. */
+export function useIsSettled(): boolean {
+  return useSyncExternalStore(live.subscribe, () => live.isSettled);
+}
 
 /** Whether the page hears of changes. */
 export function useConnection(): Connection {

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useLocation } from '@tanstack/react-router';
 import { whoami } from '@workspace-graph/contracts';
 import { CloudOff } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client, isSignedOut, queries } from '../api/client';
-import { live, useConnection } from '../api/live';
+import { live, useConnection, useIsSettled } from '../api/live';
 import { signOut, useHasSignedIn } from '../api/sign-in';
 import { Problem } from '../parts/problem';
 import { Toasts } from '../parts/toasts';
@@ -43,7 +43,7 @@ export function Shell() {
       <div className="app">
         <Rail me={me.data} onKeys={showKeys} onSignOut={() => void signOut().then(again, again)} />
         <WithDoors onKeys={showKeys}>
-          <Outlet />
+          <View />
           <OpenFile />
         </WithDoors>
       </div>
@@ -52,6 +52,13 @@ export function Shell() {
       <KeysDialog opened={hasKeys} onClose={() => setKeys(false)} />
     </>
   );
+}
+
+/** The overview at once, for it is not followed; other views when what they ask for is, so that they ask once. */
+function View() {
+  const isSettled = useIsSettled();
+  const isOverview = useLocation({ select: ({ pathname }) => pathname === '/' || pathname === '/overview' });
+  return isSettled || isOverview ? <Outlet /> : null;
 }
 
 /** Says so while the page does not hear of changes. */

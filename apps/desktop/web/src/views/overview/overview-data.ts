@@ -15,8 +15,9 @@ const MOST = 50;
 export const overviewQuery = {
   queryKey: KEY,
   queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<OverviewData> => {
+    const askedMs = performance.now();
     const overview = await client.call(getOverview, {}, { signal });
-    noteWaiting(overview.sessions.items.filter(isForMe).length);
+    noteWaiting(overview.sessions.items, askedMs);
     return { ...overview, questions: await readQuestions(overview.sessions.items, signal) };
   },
 };

@@ -12,7 +12,6 @@ import { Row } from './row';
 
 type Health = OutputOf<typeof getSyncHealth>;
 const MOST_SHOWN = 5;
-const LOOK_MS = 10_000;
 
 /** Who keeps the files, and what of them cannot be followed. */
 export function Sync() {
@@ -47,8 +46,6 @@ function Centre() {
   const { data, error, refetch } = useQuery({
     queryKey: ['membership'],
     queryFn: ({ signal }) => client.call(readMembership, {}, { signal }),
-    staleTime: 0,
-    refetchInterval: LOOK_MS,
   });
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   const membership = data?.membership;
