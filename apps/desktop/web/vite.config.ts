@@ -1,9 +1,11 @@
 import { defineConfig } from 'vite';
 import { contractsWithoutSchemas } from './contracts-plugin';
+import manifest from './package.json' with { type: 'json' };
 
 /** Served at `/app/` by the workspace, which puts a nonce of its own in place of this one in each answer. */
 export default defineConfig({
   base: '/app/',
+  define: { PAGE_VERSION: JSON.stringify(manifest.version) },
   html: { cspNonce: '__NONCE__' },
   plugins: [contractsWithoutSchemas()],
   resolve: { conditions: ['@workspace-graph/source', 'module', 'browser'] },

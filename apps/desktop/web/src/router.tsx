@@ -45,6 +45,11 @@ const routeTree = rootRoute.addChildren([
   }),
   createRoute({
     getParentRoute: parent,
+    path: '/events',
+    component: lazyRouteComponent(() => import('./views/events/events-view')),
+  }),
+  createRoute({
+    getParentRoute: parent,
     path: '/start',
     component: lazyRouteComponent(() => import('./start/first-run')),
   }),

@@ -1,5 +1,9 @@
 import type { PageFacts } from '@workspace-graph/contracts';
 
+declare const PAGE_VERSION: string;
+/** Of this page, from its package. */
+export const pageVersion = PAGE_VERSION;
+
 const { content } = document.querySelector<HTMLMetaElement>('meta[name=facts]') ?? {};
 
 /** What the document says of the workspace. */

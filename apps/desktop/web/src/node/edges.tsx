@@ -187,6 +187,7 @@ function NewEdge({ node, onClose }: { readonly node: Node; readonly onClose: () 
         }}
         onPick={({ id }) => void add(id)}
         onLeave={onClose}
+        isInline
       />
       <Refused error={guarded.error} />
       {guarded.question && (

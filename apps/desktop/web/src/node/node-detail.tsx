@@ -113,9 +113,10 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
 }
 
 /** What the node itself tells of a tab: how many, and whether there are more; null where it does not. */
-function countOf({ files, recent_events: events }: Node, tab: Tab): string | null {
+function countOf({ files, recent_events: events, sessions }: Node, tab: Tab): string | null {
   if (tab === 'files') return files.complete ? String(files.items.length) : `${files.items.length}+`;
   if (tab === 'events') return events.length < LIMITS.nodeEvents ? String(events.length) : `${events.length}+`;
+  if (tab === 'sessions') return String(sessions);
   return null;
 }
 

@@ -91,6 +91,7 @@ function SessionRow({ session, nodeId }: { readonly session: Session; readonly n
           search={{ node: nodeId, session: session.id }}
           title={t('work.open')}
           aria-label={`${name}: ${t('work.open')}`}
+          data-row
         >
           <bdi className="cut">{name}</bdi>
         </Link>

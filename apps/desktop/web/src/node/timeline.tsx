@@ -16,6 +16,7 @@ import { client } from '../api/client';
 import { usePages } from '../api/pages';
 import { COMMAND_KEY } from '../parts/command-key';
 import { EVENT_ICONS } from '../parts/event-icons';
+import { EVENT_KINDS, EventKindFilter } from '../parts/event-kind-filter';
 import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
@@ -23,15 +24,6 @@ import { PickOne } from '../parts/pick-one';
 import { Problem, Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
 
-const KINDS = [
-  'note',
-  'decision',
-  'discovery',
-  'blocker',
-  'milestone',
-  'reference',
-  'change',
-] as const satisfies readonly EventKind[];
 const PAGE = 50;
 /** Rows that are announced where the node knows of fewer. */
 const LEAST = 3;
@@ -88,16 +80,7 @@ export function Timeline({ node, mayWrite }: TimelineProps) {
           </button>
         )}
         <span className="grow" />
-        <PickOne
-          label={t('events.filter')}
-          className="ghosted"
-          options={[
-            { value: '' as const, text: t('events.all') },
-            ...KINDS.map((value) => ({ value, text: t(`event.${value}`) })),
-          ]}
-          value={kind}
-          onPick={setKind}
-        />
+        <EventKindFilter value={kind} onPick={setKind} />
       </div>
       {isWriting && <EventForm nodeId={node.id} onClose={() => setWriting(false)} />}
       {error && <Problem error={error} onRetry={refetch} />}
@@ -214,7 +197,7 @@ function EventForm({ nodeId, replaces, onClose }: EventFormProps) {
         <PickOne
           label={t('events.kind')}
           className="input"
-          options={KINDS.map((value) => ({ value, text: t(`event.${value}`) }))}
+          options={EVENT_KINDS.map((value) => ({ value, text: t(`event.${value}`) }))}
           value={kind}
           onPick={setKind}
         />

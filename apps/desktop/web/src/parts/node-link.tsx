@@ -26,7 +26,12 @@ export function NodeLink({ node, isMain = false, isPlain = false }: NodeLinkProp
   const { t } = useTranslation();
   const place = useContext(NodePlace);
   return (
-    <Link className={`ref cut${isMain ? ' main' : ''}`} {...place(node.id)} title={node.name}>
+    <Link
+      className={`ref cut${isMain ? ' main' : ''}`}
+      {...place(node.id)}
+      title={node.name}
+      data-row={isMain || undefined}
+    >
       {isPlain ? (
         <span className="vh">{t(`type.${node.type}`)}</span>
       ) : (

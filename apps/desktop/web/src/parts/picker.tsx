@@ -27,6 +27,8 @@ interface PickerProps<T extends Option> {
   /** Changes with whatever the answers depend on beside the text. */
   readonly basis?: string;
   readonly id?: string;
+  /** What it finds stands below it in the page, rather than over what is there. */
+  readonly isInline?: boolean;
   /** It stands there always, and was not opened to be typed into. */
   readonly isStanding?: boolean;
 }
@@ -38,6 +40,7 @@ export function Picker<T extends Option>({
   onPick,
   onLeave,
   basis = '',
+  isInline = false,
   isStanding = false,
   id,
 }: PickerProps<T>) {
@@ -46,7 +49,7 @@ export function Picker<T extends Option>({
   const [query] = useDebouncedValue(text.trim(), TOGETHER_MS);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
   const { data, error } = useQuery({
-    enabled: combobox.dropdownOpened,
+    enabled: isInline || combobox.dropdownOpened,
     queryKey: ['pick', label, basis, query],
     queryFn: ({ signal }) => load(query, signal),
     staleTime: 5_000,
@@ -65,6 +68,21 @@ export function Picker<T extends Option>({
     combobox.closeDropdown();
     onPick(option);
   };
+  const found = (
+    <Combobox.Options className="options" aria-label={label}>
+      {data?.map(({ id, text: name, lead, note, off }) => (
+        <Combobox.Option key={id} value={id} disabled={off !== undefined}>
+          {lead}
+          <span className="cut" title={name}>
+            {name}
+          </span>
+          <span className="k cut">{off ?? note}</span>
+        </Combobox.Option>
+      ))}
+      {data?.length === 0 && <Combobox.Empty>{t('picker.nothing')}</Combobox.Empty>}
+      {error !== null && <Combobox.Empty>{error.message}</Combobox.Empty>}
+    </Combobox.Options>
+  );
   return (
     <Combobox store={combobox} onOptionSubmit={pick} classNames={{ dropdown: 'menu', option: 'mi' }}>
       <Combobox.Target>
@@ -94,21 +112,11 @@ export function Picker<T extends Option>({
           </Combobox.EventsTarget>
         </span>
       </Combobox.Target>
-      <Combobox.Dropdown hidden={!data && !error}>
-        <Combobox.Options className="options" aria-label={label}>
-          {data?.map(({ id, text: name, lead, note, off }) => (
-            <Combobox.Option key={id} value={id} disabled={off !== undefined}>
-              {lead}
-              <span className="cut" title={name}>
-                {name}
-              </span>
-              <span className="k cut">{off ?? note}</span>
-            </Combobox.Option>
-          ))}
-          {data?.length === 0 && <Combobox.Empty>{t('picker.nothing')}</Combobox.Empty>}
-          {error !== null && <Combobox.Empty>{error.message}</Combobox.Empty>}
-        </Combobox.Options>
-      </Combobox.Dropdown>
+      {isInline ? (
+        <div className="found">{found}</div>
+      ) : (
+        <Combobox.Dropdown hidden={!data && !error}>{found}</Combobox.Dropdown>
+      )}
     </Combobox>
   );
 }

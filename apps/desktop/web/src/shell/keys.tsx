@@ -17,6 +17,8 @@ export const GO_TO: Readonly<Record<string, View>> = {
 const OTHERS = [
   ['palette', 'Ctrl K'],
   ['answer', '1 … 9'],
+  ['rows', 'J', 'K', '↑', '↓'],
+  ['open', 'Enter'],
   ['refresh', 'R'],
   ['list', 'L'],
   ['search', '/'],
@@ -34,6 +36,14 @@ const TYPED_INTO = 'input:not([type=radio], [type=checkbox]), textarea, select, 
 /** What stands over the page keeps its keys to itself. */
 const OVER_THE_PAGE = '[role=menu], [role=dialog], [role=alertdialog]';
 const SECOND_KEY_MS = 1_500;
+/** What a row of a list is opened by. */
+const ROW = '[data-row]';
+const STEPS: Readonly<Record<string, 'next' | 'previous'>> = {
+  j: 'next',
+  k: 'previous',
+  ArrowDown: 'next',
+  ArrowUp: 'previous',
+};
 
 /** Notes `G`, and tells the view that the letter after it stands for. */
 class Sequence {
@@ -46,7 +56,7 @@ class Sequence {
   }
 }
 
-/** `G` and a letter go to a view, `?` shows the keys. Nothing happens while somebody types. */
+/** `G` and a letter go to a view, `J` and `K` over the rows of lists, `?` shows the keys. Nothing happens while somebody types. */
 export function useShellKeys(onHelp: () => void): void {
   const navigate = useNavigate();
   const sequence = useRef(new Sequence());
@@ -55,11 +65,28 @@ export function useShellKeys(onHelp: () => void): void {
       if (!isPlain(event)) return;
       const view = sequence.current.take(event.key.toLowerCase(), event.timeStamp);
       if (view !== undefined) void navigate({ to: `/${view}` });
+      else walkRows(event);
       if (event.key === '?') onHelp();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [navigate, onHelp]);
+}
+
+/** Takes the focus to the next row or the previous one; the arrows scroll until a row has it. */
+function walkRows(event: KeyboardEvent): void {
+  const step = STEPS[event.key];
+  const from = document.activeElement ?? document.body;
+  if (step === undefined || (event.key.startsWith('Arrow') && !from.matches(ROW))) return;
+  const rows = [...document.querySelectorAll<HTMLElement>(`#content ${ROW}`)].filter((row) => row.checkVisibility());
+  const lies = (row: Element, where: number): boolean => (from.compareDocumentPosition(row) & where) !== 0;
+  const row =
+    step === 'next'
+      ? rows.find((one) => lies(one, Node.DOCUMENT_POSITION_FOLLOWING))
+      : rows.findLast((one) => lies(one, Node.DOCUMENT_POSITION_PRECEDING));
+  if (!row) return;
+  event.preventDefault();
+  row.focus();
 }
 
 /** What each of these keys does while its view is open; `Ctrl` before a key stands for the command key too. */

@@ -26,6 +26,8 @@ export const frame: Same<typeof english> = {
     and_then: 'pak',
     palette: 'Najít nebo udělat',
     detail: 'Práce: detail nodu',
+    rows: 'Po řádcích seznamu',
+    open: 'Otevřít řádek',
     list: 'Graf: kresba nebo seznam',
     search: 'Graf: hledání',
     walk: 'Graf: po hranách',

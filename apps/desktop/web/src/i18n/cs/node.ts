@@ -180,6 +180,7 @@ export const node: Same<typeof english> = {
     add_anyway: 'Přesto přidat',
   },
   events: {
+    everywhere: 'Všechny události',
     log: 'Zapsat událost',
     filter: 'Druhy událostí',
     kind: 'Druh',

@@ -3,6 +3,8 @@ import type { Same } from '../same';
 
 export const settings: Same<typeof english> = {
   settings: {
+    workspace: { local: 'místní prostor', joined: 'stanice centrálního prostoru', central: 'centrální prostor' },
+    connection: { open: 'spojeno', lost: 'spojení ztraceno' },
     contents: 'Oddíly nastavení',
     theme: 'Motiv',
     themes: { auto: 'Podle systému', light: 'Světlý', dark: 'Tmavý' },

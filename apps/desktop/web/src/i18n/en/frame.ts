@@ -22,6 +22,8 @@ export const frame = {
     and_then: 'then',
     palette: 'Find or do',
     detail: 'Workspace: detail of the node',
+    rows: 'Over the rows of a list',
+    open: 'Open the row',
     list: 'Graph: drawing or list',
     search: 'Graph: search',
     walk: 'Graph: along the edges',

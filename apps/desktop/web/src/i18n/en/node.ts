@@ -158,6 +158,7 @@ export const node = {
     add_anyway: 'Add it anyway',
   },
   events: {
+    everywhere: 'All events',
     log: 'Log event',
     filter: 'Kinds of events',
     kind: 'Kind',

@@ -1,6 +1,8 @@
 /** Texts of the settings. */
 export const settings = {
   settings: {
+    workspace: { local: 'local workspace', joined: 'workstation of a central workspace', central: 'central workspace' },
+    connection: { open: 'connected', lost: 'connection lost' },
     contents: 'Sections of the settings',
     theme: 'Theme',
     themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },

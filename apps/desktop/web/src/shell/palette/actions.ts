@@ -1,6 +1,16 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { ArrowLeftRight, Keyboard, Languages, type LucideIcon, Moon, Plus, Rocket, Sun } from 'lucide-react';
+import {
+  ArrowLeftRight,
+  Keyboard,
+  Languages,
+  type LucideIcon,
+  Moon,
+  Plus,
+  Rocket,
+  ScrollText,
+  Sun,
+} from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { changeLanguage } from '../../i18n';
 import { GO_TO } from '../keys';
@@ -23,6 +33,7 @@ interface Doors {
 
 /** Views that have no place in the rail. */
 const BESIDE = [
+  { to: '/events', icon: ScrollText, text: 'events.everywhere' },
   { to: '/transfer', icon: ArrowLeftRight, text: 'transfer.title' },
   { to: '/start', icon: Rocket, text: 'start.title' },
 ] as const;

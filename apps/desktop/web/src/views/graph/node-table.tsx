@@ -91,6 +91,7 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
       tabIndex={0}
       aria-activedescendant={`${id}-${active}`}
       onKeyDown={onKeyDown}
+      data-row
     >
       <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
         {rows.getVirtualItems().map(({ index, start }) => {

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { PenLine } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -13,7 +14,16 @@ import type { OverviewData } from './overview-data';
 export function ActivityCard({ activity }: { readonly activity: OverviewData['recent_activity'] }) {
   const { t } = useTranslation();
   return (
-    <Card title={t('overview.activity')} place="o3" empty={t('overview.no_activity')}>
+    <Card
+      title={t('overview.activity')}
+      place="o3"
+      empty={t('overview.no_activity')}
+      link={
+        <Link className="link f12" to="/events">
+          {t('events.everywhere')}
+        </Link>
+      }
+    >
       {groupAlike(activity).map(({ first, others }) => (
         <ActivityLine
           key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}
@@ -35,6 +45,7 @@ function ActivityLine({ item: { at, node, event, session_write }, others }: Acti
   const { t } = useTranslation();
   const moments = useMoments();
   const session = useSessionName()(session_write?.session.name ?? '');
+  const who = event ? (event.logged_by ?? t('overview.system')) : (session_write?.agent ?? null);
   const [isOpen, setOpen] = useState(false);
   const Icon = event ? EVENT_ICONS[event.kind] : PenLine;
   const [line = ''] = event?.content.split('\n', 1) ?? [];
@@ -54,7 +65,11 @@ function ActivityLine({ item: { at, node, event, session_write }, others }: Acti
               {t('overview.others', { count: others.length })}
             </button>
           )}
-          {event && <span className="cut who">{event.logged_by ?? t('overview.system')}</span>}
+          {who !== null && (
+            <bdi className="cut who" title={who}>
+              {who}
+            </bdi>
+          )}
           <time className="when" dateTime={at} title={moments.whole(at)}>
             {moments.short(at)}
           </time>

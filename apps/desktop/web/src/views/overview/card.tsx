@@ -11,19 +11,22 @@ interface CardProps {
   readonly count?: number | undefined;
   /** What belongs here, told where nothing is. */
   readonly empty: ReactNode;
+  /** Leads to more of the kind, beside the title. */
+  readonly link?: ReactNode;
   /** The view that has the rest of a list that was cut. */
   readonly rest?: 'graph' | 'workspace' | undefined;
   /** Rows; none where there is nothing. */
   readonly children: readonly ReactNode[];
 }
 
-export function Card({ title, place, count, empty, rest, children }: CardProps) {
+export function Card({ title, place, count, empty, link, rest, children }: CardProps) {
   const { t } = useTranslation();
   return (
     <section className={`card ${place}`} aria-label={title}>
       <header>
         <h2>{title}</h2>
         {count !== undefined && count > 0 && <span className="count">{count}</span>}
+        {link && <span className="push">{link}</span>}
       </header>
       {children.length === 0 ? (
         <div className="empty">

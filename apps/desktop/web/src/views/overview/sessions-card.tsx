@@ -58,7 +58,7 @@ function SessionLine({ session, questions = [] }: SessionLineProps) {
   const { t } = useTranslation();
   const moments = useMoments();
   const name = useSessionName()(session.name);
-  const { id, node, waiting_since, last_activity_at } = session;
+  const { id, node, agent, waiting_since, last_activity_at } = session;
   return (
     <Line
       lead={node ? <TypeGlyph type={node.type} /> : <SquareTerminal className="i s14" aria-hidden="true" />}
@@ -69,13 +69,24 @@ function SessionLine({ session, questions = [] }: SessionLineProps) {
             to="/workspace"
             search={{ ...(node ? { node: node.id } : {}), session: id }}
             title={name}
+            data-row
           >
             <span className="cut">{name}</span>
           </Link>
           <StateChip session={session} />
         </>
       }
-      bottom={node ? <NodeLink node={node} isPlain /> : <span />}
+      bottom={
+        <>
+          {node && <NodeLink node={node} isPlain />}
+          {node && agent !== null && <span aria-hidden="true">·</span>}
+          {agent !== null && (
+            <bdi className="cut" title={agent}>
+              {agent}
+            </bdi>
+          )}
+        </>
+      }
       end={
         <time dateTime={waiting_since ?? last_activity_at} title={moments.whole(waiting_since ?? last_activity_at)}>
           {waiting_since

@@ -3,6 +3,8 @@ import { useRouterState } from '@tanstack/react-router';
 import { type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { queries } from '../../api/client';
+import { useConnection } from '../../api/live';
+import { pageFacts, pageVersion } from '../../api/page-facts';
 import { useMe } from '../../node/node-query';
 import { Head } from '../../shell/head';
 import { SECTIONS, type Section } from './sections';
@@ -36,6 +38,7 @@ export default function SettingsView() {
               {Mark && <Mark />}
             </a>
           ))}
+          <About />
         </nav>
         <div className="scroll paper" ref={scroller}>
           <div className="sheet-page">
@@ -46,6 +49,21 @@ export default function SettingsView() {
         </div>
       </div>
     </main>
+  );
+}
+
+/** Which program this is, of which workspace, and whether that is there. */
+function About() {
+  const { t } = useTranslation();
+  const connection = useConnection();
+  const workspace = t(`settings.workspace.${pageFacts.workspace}`);
+  return (
+    <p className="about">
+      Workspace Graph {pageVersion}
+      <br />
+      {workspace}
+      {connection !== 'none' && `, ${t(`settings.connection.${connection}`)}`}
+    </p>
   );
 }
 

@@ -141,6 +141,7 @@ function NodeRow({ node, sessions, selectedId, selectedNodeId }: NodeRowProps) {
           search={{ node: node.id, session: session?.id ?? selectedId }}
           aria-current={isSelected ? 'true' : undefined}
           title={node.name}
+          data-row
         >
           <TypeGlyph type={node.type} label={t(`type.${node.type}`)} />
           <bdi className="nm cut">{node.name}</bdi>
@@ -160,6 +161,7 @@ function NodeRow({ node, sessions, selectedId, selectedNodeId }: NodeRowProps) {
               search={{ session: session.id, ...(session.node ? { node: session.node.id } : {}) }}
               aria-current={session.id === selectedId ? 'true' : undefined}
               title={sessionName(session.name)}
+              data-row
             >
               <State session={session} />
               <bdi className="cut t3 of">{sessionName(session.name, session.node)}</bdi>
