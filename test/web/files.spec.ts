@@ -4,7 +4,7 @@ import { createNode, fileStatus, getSyncStatus, listFiles, listTrash, type Node 
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { NodeFolders } from './node-folders.js';
-import { expectAccessible, LANGUAGES, Site, undo, until, type Visit } from './site.js';
+import { expectAccessible, type Language, LANGUAGES, Site, undo, until, type Visit } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -21,9 +21,9 @@ const paths = async ({ id }: Node): Promise<string[]> =>
   (await workspace.call(listFiles, { node_id: id })).items.map(({ path }) => path).sort();
 
 /** The files of a node, open. */
-async function files(node: Node, language: 'en' | 'cs' = 'en', theme: 'light' | 'dark' = 'light'): Promise<Visit> {
+async function files(node: Node, language?: Language, theme: 'light' | 'dark' = 'light'): Promise<Visit> {
   const visit = await site.visit(`/graph?node=${node.id}`, { language, theme });
-  await visit.page.getByRole('tab', { name: FILES[language] }).click();
+  await visit.page.getByRole('tab', { name: language ? FILES[language] : 'Files' }).click();
   return visit;
 }
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

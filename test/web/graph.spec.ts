@@ -9,7 +9,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, heading, LOOKS, Site, TITLES, until } from './site.js';
+import { expectAccessible, heading, LOOKS, Site, say, TITLES, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -218,7 +218,9 @@ it('the list says what each node belongs to, under headings', async () => {
   await node('Listed project', { parent_ids: [area.id] });
   const { context, page, faults } = await site.visit('/graph');
   await page.getByRole('button', { name: 'List', exact: true }).click();
-  expect(await page.locator('.titles > .cut').allTextContents()).toEqual(['Name', 'Belongs to', 'Lifecycle', 'Edges']);
+  expect(await page.locator('.titles > .cut').allTextContents()).toEqual(
+    [say('Name', 'Název'), ...['Belongs to', 'Lifecycle', 'Edges'].map((one) => say(one))],
+  );
   const project = options(page).filter({ hasText: 'Listed project' });
   await project.getByText('Listed area').waitFor();
   expect(faults.list).toEqual([]);
@@ -360,11 +362,11 @@ it('the palette finds nodes by any word and does what the page can do, by keys a
   await field.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'Find or do something…' }).click();
   await takesKeys();
-  await page.keyboard.type('overv');
+  await page.keyboard.type(say('Overview').slice(0, 5).toLowerCase());
   await options.filter({ hasText: 'Overview' }).waitFor();
   await until(
     'the action is the first',
-    async () => (await options.first().textContent())?.startsWith('Overview') ?? false,
+    async () => (await options.first().textContent())?.startsWith(say('Overview')) ?? false,
   );
   await page.keyboard.press('Enter');
   await heading(page, 'Overview');
@@ -405,7 +407,7 @@ it('a node is made from everywhere, beside the one that is selected', async () =
   const { context, page, faults } = await site.visit(`/overview?node=${area.id}`);
   faults.allow(/^400 .*\/nodes$/);
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('new node');
+  await page.keyboard.type(say('New node').toLowerCase());
   await page.getByRole('option', { name: 'New node' }).click();
   const form = page.getByRole('dialog', { name: 'New node' });
   await form.getByText('Parent area').waitFor();

@@ -1,7 +1,7 @@
 import { createNode, createToken, createUser } from '@workspace-graph/contracts';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, heading, LOOKS, Site, TITLES } from './site.js';
+import { expectAccessible, heading, LOOKS, Site, say, TITLES } from './site.js';
 
 const NOT_FOUND = { en: 'Not found', cs: 'Nenalezeno' };
 const VIEWS = ['overview', 'graph', 'workspace', 'sync', 'settings'] as const;
@@ -133,7 +133,7 @@ it.each(LOOKS)('an address that leads nowhere says so, with a way out: $theme, $
 });
 
 it('theme and language are changed at once and kept, and the node in the address stays in every view', async () => {
-  const { context, page, faults } = await site.open();
+  const { context, page, faults } = await site.open({ language: 'en' });
   await page.goto(await site.link());
   await page.getByRole('link', { name: 'Second oven' }).first().click();
   await heading(page, 'Graph');
@@ -168,11 +168,11 @@ it('an overview says how old it is, counts nothing that was cut, and leads to th
   await card.getByText('Many 19').waitFor();
   expect(await card.locator('.count').count()).toBe(0);
   expect(await card.locator('.av').first().textContent()).toBe('sa');
-  expect(await state.textContent()).not.toContain('ago');
+  expect(await state.textContent()).not.toContain(say('ago', 'před'));
   await page.clock.fastForward('06:00');
-  await state.getByText('6 minutes ago').waitFor();
+  await state.getByText(say('6 minutes ago', 'před 6 minutami')).waitFor();
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await state.getByText('ago').waitFor({ state: 'hidden' });
+  await state.getByText(say('ago', 'před')).waitFor({ state: 'hidden' });
   await card.getByRole('link', { name: 'The rest is in Graph' }).click();
   await heading(page, 'Graph');
   expect(faults.list).toEqual([]);

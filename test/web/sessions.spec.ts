@@ -17,7 +17,7 @@ import pg from 'pg';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { Agent } from './agent.js';
-import { expectAccessible, LOOKS, Site, until } from './site.js';
+import { expectAccessible, LOOKS, Site, say, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -323,7 +323,7 @@ describe('what can be done with a session', () => {
     await page.keyboard.press('ArrowDown');
     await page.locator('[role=menuitem]:focus').waitFor();
     await page.keyboard.press('Escape');
-    await page.locator('[aria-label="More for the session"]:focus').waitFor();
+    await page.locator(`[aria-label="${say('More for the session')}"]:focus`).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Take back' }).press('Enter');
     await page.locator('[role=alertdialog] button:focus').waitFor();
@@ -338,7 +338,8 @@ describe('what can be done with a session', () => {
     const { context, page, faults } = await site.visit(`/workspace?session=${agent.session.id}`);
     await choose(page, 'Take back what it changed…');
     const asked = page.getByRole('alertdialog', { name: 'Take back what this session changed?' });
-    await asked.getByText('update_node').waitFor();
+    await asked.getByText('Changed', { exact: true }).waitFor();
+    await asked.getByText('Goal', { exact: true }).waitFor();
     expect((await workspace.call(getNode, { node_id: home.id })).goal).toBe('The goal of the agent');
     await asked.getByRole('button', { name: 'Take back 1 change' }).click();
     await page.getByText('1 change is taken back.').waitFor();
@@ -355,7 +356,7 @@ describe('what can be done with a session', () => {
     const { context, page, faults } = await site.visit(`/workspace?session=${agent.session.id}`);
     await choose(page, 'Rename');
     await page.getByRole('menu').waitFor({ state: 'hidden' });
-    await page.locator('input[aria-label="Name of the session"]:focus').waitFor();
+    await page.locator(`input[aria-label="${say('Name of the session')}"]:focus`).waitFor();
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('A better name');
     await page.keyboard.press('Enter');

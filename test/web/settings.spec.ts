@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createActor, createToken, getSyncHealth, listTokens, whoami } from '@workspace-graph/contracts';
 import type { Locator, Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
-import { expectAccessible, heading, LOOKS, Site, until } from './site.js';
+import { expectAccessible, heading, LOOKS, Site, say, until } from './site.js';
 
 let site: Site;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ it('the settings are one scroll of sections that their names lead to', async () 
   const names = await contents.getByRole('link').allInnerTexts();
   const current = contents.locator('[aria-current]', { hasText: 'Synchronisation' });
   expect(await current.count()).toBe(0);
-  expect(names.slice(0, 3)).toEqual(['Appearance', 'MCP server', 'Tokens']);
+  expect(names.slice(0, 3)).toEqual(['Appearance', 'MCP server', 'Tokens'].map((one) => say(one)));
   for (const name of names) await section(page, name).waitFor();
   await contents.getByRole('link', { name: 'Synchronisation' }).focus();
   await page.keyboard.press('Enter');

@@ -4,14 +4,17 @@ import { createNode, type Node } from '@workspace-graph/contracts';
 import { startBrowser } from '@workspace-graph/testing/browser';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type RunningWorkspace, WorkspaceFolder } from '../e2e/workspace-process.js';
+import { czechOf } from './czech.js';
+import { LANGUAGES, type Language, languageOfSpec } from './language.js';
+import { spokenTo } from './spoken-to.js';
+
+export { LANGUAGES, type Language };
 
 /** Names of the views. */
 export const TITLES = {
   en: { overview: 'Overview', graph: 'Graph', workspace: 'Workspace', sync: 'Sync', settings: 'Settings' },
   cs: { overview: 'Přehled', graph: 'Graf', workspace: 'Práce', sync: 'Sync', settings: 'Nastavení' },
-} as const;
-export type Language = keyof typeof TITLES;
-export const LANGUAGES: readonly Language[] = ['en', 'cs'];
+} as const satisfies Record<Language, unknown>;
 /** Both languages and both themes; colours do not depend on words. */
 export const LOOKS = [
   { theme: 'light', language: 'en' },
@@ -39,6 +42,7 @@ export interface Visit {
 }
 
 export interface VisitOptions {
+  /** Whose texts the test names itself; without one, it names the English ones, whatever the language of the spec is. */
   readonly language?: Language;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
@@ -131,11 +135,15 @@ async function signIn(url: string, token: string): Promise<SignedIn> {
   };
 }
 
+/** An English text in the language of the spec, as the page says it, or as it is given where the page makes it up. */
+export const say = (english: string, czech?: string): string =>
+  languageOfSpec() === 'cs' ? (czech ?? czechOf(english)) : english;
+
 /** A page of a new profile of a browser that notes every fault. */
 export async function openVisit(
   browser: Browser,
   {
-    language = 'en',
+    language,
     theme = 'light',
     width = 1440,
     timezoneId,
@@ -145,7 +153,7 @@ export async function openVisit(
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width, height },
-    locale: language === 'cs' ? 'cs-CZ' : 'en-US',
+    locale: (language ?? languageOfSpec()) === 'cs' ? 'cs-CZ' : 'en-US',
     colorScheme: theme,
     // What fades in has its colours at once.
     reducedMotion: 'reduce',
@@ -178,7 +186,7 @@ export async function openVisit(
     expect(list.filter((fault) => !allowed.some((pattern) => pattern.test(fault)))).toEqual([]);
     expect(moved).toBeLessThan(MOST_SHIFT);
   };
-  return { context, page, faults };
+  return { context, page: language === undefined && languageOfSpec() === 'cs' ? spokenTo(page) : page, faults };
 }
 
 /** Takes back what a note tells of; another note may still stand above it. */

@@ -17,7 +17,7 @@ import {
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { MARKDOWN_PAYLOADS, NAMES, PAYLOADS } from './payloads.js';
-import { Site, until } from './site.js';
+import { Site, say, until } from './site.js';
 
 const EACH = [...PAYLOADS, ...MARKDOWN_PAYLOADS, ...NAMES];
 /** By themselves; out of an attribute; out of a comment, a script and a title, with what texts of the page are put together by. */
@@ -101,7 +101,7 @@ it('200 texts that try to run are texts in every field, and run nowhere', async 
     .waitFor();
   // Looked for and pressed at once: it is gone when the last ones have come.
   const press = `(() => {
-    const found = [...document.querySelectorAll('button')].find(({ innerText }) => innerText === 'Older events');
+    const found = [...document.querySelectorAll('button')].find(({ innerText }) => innerText === '${say('Older events')}');
     found?.click();
     return found === undefined;
   })()`;

@@ -88,11 +88,12 @@ function Preview({ preview }: { readonly preview: Undone }) {
 
 function Change({ change: { action, node, undone, fields, kept } }: { readonly change: Undone['changes'][number] }) {
   const { t } = useTranslation();
+  const names = fields.map((field) => t(`history.field.${field}`, { defaultValue: field }));
   return (
     <li className={undone ? undefined : 't3'}>
       {node && <NodeLink node={node} />}
-      <code>{action}</code>
-      <span>{fields.length > 0 ? fields.join(', ') : t('undo.whole')}</span>
+      <span>{t(`history.action.${action}`, { name: '', defaultValue: action })}</span>
+      <span>{names.length > 0 ? names.join(', ') : t('undo.whole')}</span>
       <span className="push">{undone ? t('undo.back') : t(`undo.kept.${kept ?? 'already'}`)}</span>
     </li>
   );

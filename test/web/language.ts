@@ -1,0 +1,14 @@
+import { basename } from 'node:path';
+
+export type Language = 'en' | 'cs';
+export const LANGUAGES: readonly Language[] = ['en', 'cs'];
+
+/** Spec files that walk through the page in Czech, about half of the work; the others do in English. */
+const IN_CZECH = ['attention', 'detail', 'embedded', 'people', 'previews', 'settings', 'start', 'two-people'];
+
+/** The one in which a spec file opens the page; `SVC_TEST_LANGUAGE` has `en`, `cs`, or `other` for the one that it leaves out. */
+export function languageOfSpec(): Language {
+  const isCzech = IN_CZECH.includes(basename(expect.getState().testPath ?? '', '.spec.ts'));
+  const given = process.env['SVC_TEST_LANGUAGE'];
+  return LANGUAGES.find((one) => one === given) ?? (isCzech === (given === 'other') ? 'en' : 'cs');
+}
