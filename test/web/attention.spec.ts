@@ -341,8 +341,7 @@ it('what agents reached by search alone is accepted or rejected in place; the ow
     return seen.map(({ node }) => node.id);
   };
   const { context, page, faults } = await site.visit('/overview');
-  const named = (what: string, node: Node) =>
-    page.getByRole('button', { name: `${what} ${node.name} in` });
+  const named = (what: string, node: Node) => page.getByRole('button', { name: `${what} ${node.name} in` });
   await named('Accept', kept).click();
   await named('Accept', kept).waitFor({ state: 'hidden' });
   await named('Reject', lost).click();

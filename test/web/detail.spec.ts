@@ -369,12 +369,12 @@ it('events are logged, resolved and replaced where they stand, and filtered by k
 
 it('whoever may only read sees everything of a node and nothing to change it with', async () => {
   const node = await make({ description: 'To be read' });
-  await workspace.call(addResponsibility, { node_id: node.id, title: 'Reading' });
+  await workspace.call(addResponsibility, { node_id: node.id, title: 'Reading aloud' });
   const reader = await workspace.call(createUser, { name: 'Reader' });
   const { secret } = await workspace.call(createToken, { user_id: reader.id, label: 'page', scope: 'read' });
   const { context, page, faults } = await detail(node, { token: secret });
   await page.getByText('To be read').waitFor();
-  await section(page, 'Responsibilities').getByText('Reading').waitFor();
+  await section(page, 'Responsibilities').getByText('Reading aloud').waitFor();
   const pane = page.getByRole('complementary', { name: 'Detail of the node' });
   await pane.getByText('Everyone').waitFor();
   expect(await pane.getByRole('button', { name: /Edit|Add|Change|More|Remove/ }).count()).toBe(0);

@@ -4,7 +4,7 @@ import { createNode, fileStatus, getSyncStatus, listFiles, listTrash, type Node 
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { NodeFolders } from './node-folders.js';
-import { expectAccessible, type Language, LANGUAGES, Site, undo, until, type Visit } from './site.js';
+import { expectAccessible, LANGUAGES, type Language, Site, undo, until, type Visit } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;

@@ -218,9 +218,10 @@ it('the list says what each node belongs to, under headings', async () => {
   await node('Listed project', { parent_ids: [area.id] });
   const { context, page, faults } = await site.visit('/graph');
   await page.getByRole('button', { name: 'List', exact: true }).click();
-  expect(await page.locator('.titles > .cut').allTextContents()).toEqual(
-    [say('Name', 'Název'), ...['Belongs to', 'Lifecycle', 'Edges'].map((one) => say(one))],
-  );
+  expect(await page.locator('.titles > .cut').allTextContents()).toEqual([
+    say('Name', 'Název'),
+    ...['Belongs to', 'Lifecycle', 'Edges'].map((one) => say(one)),
+  ]);
   const project = options(page).filter({ hasText: 'Listed project' });
   await project.getByText('Listed area').waitFor();
   expect(faults.list).toEqual([]);

@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 export type Language = 'en' | 'cs';
 export const LANGUAGES: readonly Language[] = ['en', 'cs'];
 
-/** Spec files that walk through the page in Czech, about half of the work; the others do in English. */
-const IN_CZECH = ['attention', 'detail', 'embedded', 'people', 'previews', 'settings', 'start', 'two-people'];
+/** Spec files that walk through the page in Czech; the others do in English. */
+const IN_CZECH = ['detail', 'settings', 'start'];
 
 /** The one in which a spec file opens the page; `SVC_TEST_LANGUAGE` has `en`, `cs`, or `other` for the one that it leaves out. */
 export function languageOfSpec(): Language {

@@ -54,7 +54,7 @@ const toProvider = (page: Page, name: string): Promise<void> => page.getByRole('
 
 /** At the provider's own page. */
 async function sayWho(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Name').fill(name);
+  await page.locator('input[name=login]').fill(name);
   await page.getByRole('button', { name: 'Continue' }).click();
 }
 

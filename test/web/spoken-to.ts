@@ -16,8 +16,9 @@ const BY_OPTIONS = new Set(['getByRole', 'locator', 'filter', 'selectOption']);
 
 const isOptions = (given: unknown): given is Options =>
   typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === Object.prototype;
+/** Pages and frames are not, and what is within a frame is content. */
 const isLocator = (given: unknown): given is Locator =>
-  typeof given === 'object' && given !== null && 'getByRole' in given;
+  typeof given === 'object' && given !== null && 'getByRole' in given && 'waitFor' in given;
 
 function translated(options: Options): Options {
   const { name, hasText, hasNotText, label, exact } = options;
@@ -41,7 +42,7 @@ function argumentsOf(method: string, given: readonly unknown[]): readonly unknow
 export function spokenTo<T extends Page | Locator>(czech: T): T {
   const answered = (answer: unknown): unknown => {
     if (Array.isArray(answer)) return answer.map(answered);
-    return isLocator(answer) && answer.constructor.name === 'Locator' ? spokenTo(answer) : answer;
+    return isLocator(answer) ? spokenTo(answer) : answer;
   };
   return new Proxy(czech, {
     get(target, name) {
