@@ -8,6 +8,7 @@ export {
   openForReading,
   type ReadContent,
   readContent,
+  seenContent,
   seenOrRead,
   seenUnderNewName,
   verifiedBytes,
@@ -26,7 +27,9 @@ export {
   removeFile,
   removeTemporary,
 } from './move.js';
+export { PathFinder } from './path-finder.js';
 export type { SeenContent } from './seen-content.js';
+export { type NamedFile, type NewFile, NewFiles, readSmall, type SmallContent } from './small-files.js';
 export { editOf, inodeOf, stampOf, timesOf } from './stamp.js';
 export { isTemporaryName, temporaryName } from './temporary.js';
 export {

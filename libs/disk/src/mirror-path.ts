@@ -32,20 +32,36 @@ export interface MirrorPath {
  */
 export async function locate(mirrorRoot: string, path: string): Promise<MirrorPath> {
   const segments = path.normalize('NFC').split('/');
-  for (const segment of segments) {
-    const problem = segmentProblem(segment);
-    if (problem !== null) throw validationFailed([{ path: 'path', message: problem }]);
-  }
+  segments.forEach(mustBeSegment);
   await checkRoot(mirrorRoot);
-  const names: string[] = [];
-  let found = 0;
-  for (const [index, segment] of segments.entries()) {
-    const name = found === index ? await onDisk(path, () => nameOnDisk(join(mirrorRoot, ...names), segment)) : null;
-    if (name !== null) found += 1;
-    names.push(name ?? segment);
-  }
-  const exists = found === segments.length;
-  return { mirrorRoot, path: segments.join('/'), absolute: join(mirrorRoot, ...names), exists, names, found };
+  let at: MirrorPath = { mirrorRoot, path: '', absolute: mirrorRoot, exists: true, names: [], found: 0 };
+  for (const segment of segments) at = await below(at, segment, path);
+  return at;
+}
+
+/** What lies under a name in a folder that was found before. @throws ServiceError VALIDATION_FAILED as `locate` */
+export async function joinedTo(folder: MirrorPath, segment: string): Promise<MirrorPath> {
+  mustBeSegment(segment);
+  return below(folder, segment, `${folder.path}/${segment}`);
+}
+
+function mustBeSegment(segment: string): void {
+  const problem = segmentProblem(segment);
+  if (problem !== null) throw validationFailed([{ path: 'path', message: problem }]);
+}
+
+/** @param told the whole path, for errors of the file system */
+async function below(folder: MirrorPath, segment: string, told: string): Promise<MirrorPath> {
+  const { mirrorRoot, absolute, exists, names, found } = folder;
+  const name = exists ? await onDisk(told, () => nameOnDisk(absolute, segment)) : null;
+  return {
+    mirrorRoot,
+    path: folder.path === '' ? segment : `${folder.path}/${segment}`,
+    absolute: join(absolute, name ?? segment),
+    exists: name !== null,
+    names: [...names, name ?? segment],
+    found: name === null ? found : found + 1,
+  };
 }
 
 /** The answer to a path that leads through a symbolic link. */
@@ -63,8 +79,12 @@ export function folderGone(): ServiceError {
 /** A name that is the same one on a disk that ignores case or the form of characters; null when there is none. */
 export function twinIn(names: readonly string[], name: string): string | null {
   const key = pathKey(name);
-  const isTwin = (other: string): boolean => (ASCII.test(other) ? other.toLowerCase() === key : pathKey(other) === key);
-  return names.find((other) => other !== name && isTwin(other)) ?? null;
+  return names.find((other) => other !== name && twinKeyOf(other) === key) ?? null;
+}
+
+/** What two names have in common that a disk may take for one: `pathKey`, for a name of whichever characters. */
+export function twinKeyOf(name: string): string {
+  return ASCII.test(name) ? name.toLowerCase() : pathKey(name);
 }
 
 /** The name that takes the place of a path: it itself, or a twin of it; null when the place is free. */

@@ -9,14 +9,19 @@ export type Outcomes<T> = Map<string, Outcome<T>>;
 /** Requests that are under way at once. */
 export const REQUESTS = 3;
 
-/** In parts of which each may go in one request. */
-export function portions<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
+const REQUEST: { readonly items: number; readonly bytes: number } = {
+  items: LIMITS.filesPerBatch,
+  bytes: LIMITS.batchBytes,
+};
+
+/** In parts that are no larger than `most`: each may go in one request. One item alone is a part, of whichever size. */
+export function portions<T>(items: readonly T[], sizeOf: (item: T) => number, most = REQUEST): T[][] {
   const all: T[][] = [];
   let bytes = 0;
   for (const item of items) {
     const last = all.at(-1);
     bytes += sizeOf(item);
-    if (last && last.length < LIMITS.filesPerBatch && bytes <= LIMITS.batchBytes) last.push(item);
+    if (last && last.length < most.items && bytes <= most.bytes) last.push(item);
     else {
       all.push([item]);
       bytes = sizeOf(item);

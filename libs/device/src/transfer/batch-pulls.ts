@@ -8,7 +8,7 @@ import {
   type SentContent,
   ServiceError,
 } from '@workspace-graph/contracts';
-import { only } from '@workspace-graph/disk';
+import { type MirrorPath, only, PathFinder } from '@workspace-graph/disk';
 import pMap from 'p-map';
 import type { MirrorRow } from '../store/device-store.js';
 import { eachAlone, type Outcomes, orRefused, outcomeOf, portions, REQUESTS } from './batch-outcomes.js';
@@ -78,37 +78,40 @@ export class BatchPulls {
     return !file.is_native_format && file.remote_name !== null && this.files.isInPlace(file);
   }
 
-  /** Files that have grown meanwhile get no outcome. */
+  /** What lies here is told, so that the same is not sent. Files that have grown meanwhile get no outcome. */
   private async together(pulling: Pulling, transferring: Transferring): Promise<void> {
     const { row, files, outcomes } = pulling;
     const { signal } = transferring;
-    const pulls = await pMap(files.values(), (file) => this.wanted(row, file, signal), { concurrency: FILES });
-    const absent = new Set(pulls.flatMap(({ file_id, has }) => (has === null ? file_id : [])));
+    const paths = new PathFinder(row.path);
+    const found = await pMap(files.values(), (file) => this.files.look(row, file, signal, paths), {
+      concurrency: FILES,
+    });
+    const pulls = [...files.keys()].map((file_id, index): Pull => ({ file_id, has: found[index]?.sha256 ?? null }));
+    const absent = new Map<string, MirrorPath>();
+    for (const [index, { file_id, has }] of pulls.entries()) {
+      const at = found[index]?.at;
+      if (at && has === null) absent.set(file_id, at);
+    }
     await orRefused(files.keys(), outcomes, async () => {
       for await (const contents of groups(this.centre.pullAll(row.nodeId, pulls, signal))) {
         const isNew = ({ header }: Content): boolean => header.state === 'sent' && absent.has(header.file_id);
         const { fresh = [], others = [] } = Object.groupBy(contents, (each) => (isNew(each) ? 'fresh' : 'others'));
-        await this.place(pulling, fresh, signal);
+        await this.place(pulling, fresh, { absent, signal });
         await pMap(others, (content) => this.take(pulling, content, transferring), { concurrency: FILES });
       }
     });
-  }
-
-  /** What lies here is told, so that the same is not sent. */
-  private async wanted(row: MirrorRow, file: FileRecord, signal: AbortSignal): Promise<Pull> {
-    const { sha256 } = await this.files.look(row, file, signal);
-    return { file_id: file.id, has: sha256 };
   }
 
   /** Contents of files of which nothing lies here. One that came as another than was told is asked for by itself. */
   private async place(
     { row, files, outcomes }: Pulling,
     contents: readonly Content[],
-    signal: AbortSignal,
+    { absent, signal }: { readonly absent: ReadonlyMap<string, MirrorPath>; readonly signal: AbortSignal },
   ): Promise<void> {
     const placings = contents.flatMap(({ header: { file_id, sha256 }, bytes }) => {
-      const file = files.get(file_id);
-      return file && sha256 === createHash('sha256').update(bytes).digest('hex') ? { file, bytes, sha256 } : [];
+      const [file, at] = [files.get(file_id), absent.get(file_id)];
+      const isWhole = sha256 === createHash('sha256').update(bytes).digest('hex');
+      return file && at && isWhole ? { file, at, bytes, sha256 } : [];
     });
     if (placings.length === 0) return;
     const refusals = await this.placements.place(row, placings, signal);

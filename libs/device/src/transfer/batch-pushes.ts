@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Framed, LIMITS, type Push, type PushedFile, refusalOf } from '@workspace-graph/contracts';
 import pMap from 'p-map';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { eachAlone, type Outcomes, orRefused, portions, REQUESTS } from './batch-outcomes.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
-import { LocalFiles } from './local-files.js';
+import { LocalFiles, type WholeLocal } from './local-files.js';
 import { type Transferring, Transfers } from './transfers.js';
 
 /** Some files on their way, and what is known of them. */
@@ -16,6 +16,10 @@ interface Sending {
   readonly sent: Map<string, string>;
   readonly outcomes: Outcomes<PushedFile>;
 }
+
+/** Contents that are read together, and held until they are sent. */
+const GROUP = 64;
+const GROUP_BYTES = 1_048_576;
 
 /**
  * Many files of one folder on their way to their remotes: small ones together in one request, larger ones each by itself.
@@ -66,24 +70,40 @@ export class BatchPushes {
     { ids, sent, outcomes }: Sending,
     signal: AbortSignal,
   ): AsyncGenerator<Framed<Push>> {
-    for (const fileId of ids) {
-      try {
-        await using content = await this.files.open(row, fileId, signal);
-        if (content.sizeBytes > LIMITS.batchedFileBytes) continue;
-        const header = {
-          file_id: fileId,
-          sha256: content.sha256,
-          size_bytes: content.sizeBytes,
-          modified_at: content.modifiedAt.toISOString(),
-          builds_on: content.state.lastSyncedHash,
-        };
-        const bytes = await buffer(content.bytes());
-        sent.set(fileId, content.sha256);
-        yield { header, bytes };
-      } catch (error) {
+    const sizeOf = ({ sizeBytes }: FileState): number => sizeBytes;
+    const states = ids.flatMap((fileId) => this.parts.store.file(fileId) ?? []);
+    for (const group of portions(states, sizeOf, { items: GROUP, bytes: GROUP_BYTES })) {
+      const contents = await this.files.readWhole(row, group, LIMITS.batchedFileBytes);
+      for (const { fileId } of group) {
         signal.throwIfAborted();
-        outcomes.set(fileId, { refused: refusalOf(error) });
+        try {
+          const content = contents.get(fileId) ?? (await this.readAlone(row, fileId, signal));
+          if (!content) continue;
+          sent.set(fileId, content.sha256);
+          yield { header: headerOf(content), bytes: content.bytes };
+        } catch (error) {
+          signal.throwIfAborted();
+          outcomes.set(fileId, { refused: refusalOf(error) });
+        }
       }
     }
   }
+
+  /** Null for one that has grown. @throws ServiceError as `LocalFiles.open` */
+  private async readAlone(row: MirrorRow, fileId: string, signal: AbortSignal): Promise<WholeLocal | null> {
+    await using content = await this.files.open(row, fileId, signal);
+    const { state, sha256, modifiedAt, sizeBytes } = content;
+    if (sizeBytes > LIMITS.batchedFileBytes) return null;
+    return { state, sha256, modifiedAt, bytes: await buffer(content.bytes()) };
+  }
+}
+
+function headerOf({ state, sha256, modifiedAt, bytes }: WholeLocal): Push {
+  return {
+    file_id: state.fileId,
+    sha256,
+    size_bytes: bytes.length,
+    modified_at: modifiedAt.toISOString(),
+    builds_on: state.lastSyncedHash,
+  };
 }

@@ -10,7 +10,7 @@ import {
   storeFile,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { locate, seenOrRead } from '@workspace-graph/disk';
+import { inodeOf, locate, PathFinder, seenOrRead, stampOf, statOrNull } from '@workspace-graph/disk';
 import { checkedPath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import pMap from 'p-map';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -59,14 +59,17 @@ export class Intakes {
     transferring: Transferring,
   ): Promise<Intake> {
     const all = [...new Set(given)];
+    const paths = new PathFinder(row.path);
+    const intake = new Map<string, TakenIn | { readonly refused: FileRefusal }>();
     const placed = new Map<string, Placed | { readonly refused: FileRefusal }>();
     const place = async (localPath: string): Promise<void> => {
-      placed.set(localPath, await orRefusal(() => this.placeOf(row, localPath, section)));
+      const known = await this.knownAt(row, localPath, paths);
+      if (known) intake.set(localPath, known);
+      else placed.set(localPath, await orRefusal(() => this.placeOf(row, localPath, section)));
     };
     await pMap(all, place, { concurrency: AT_ONCE });
     const inside = [...placed.values()].flatMap((each) => ('path' in each && each.isInside ? each.path : []));
     const tracked = await this.track(row, [...new Set(inside)], transferring);
-    const intake = new Map<string, TakenIn | { readonly refused: FileRefusal }>();
     for (const localPath of all) {
       const each = placed.get(localPath);
       if (!each) continue;
@@ -76,6 +79,18 @@ export class Intakes {
       else intake.set(localPath, await orRefusal(() => this.copyIn(row, each, transferring)));
     }
     return intake;
+  }
+
+  /** A tracked file that is given by its very path, and is as it was seen last: so are most. Null for any other. */
+  private async knownAt(row: MirrorRow, localPath: string, paths: PathFinder): Promise<TakenIn | null> {
+    if (!isWithin(row.path, localPath)) return null;
+    const file = this.parts.store.fileNamed(row.nodeId, relative(row.path, localPath).split(sep).join('/'));
+    if (!file || file.isDeleted || file.stamp === null) return null;
+    const { absolute } = await paths.locate(file.path).catch(() => ({ absolute: null }));
+    const found = absolute === localPath ? await statOrNull(absolute) : null;
+    const isSame =
+      found?.isFile() && stampOf(found) === file.stamp && (file.inode ?? inodeOf(found)) === inodeOf(found);
+    return isSame ? { fileId: file.fileId, path: file.path } : null;
   }
 
   private async placeOf(row: MirrorRow, localPath: string, section: Section): Promise<Placed> {

@@ -1,6 +1,18 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Envelope, type FileRecord } from '@workspace-graph/contracts';
-import { fileNotFound, locate, type MirrorPath, openForReading } from '@workspace-graph/disk';
+import {
+  fileNotFound,
+  HeldFolder,
+  locate,
+  type MirrorPath,
+  openForReading,
+  PathFinder,
+  readSmall,
+  stampOf,
+} from '@workspace-graph/disk';
+import pMap from 'p-map';
 import { bytesOf } from '../content/held-content.js';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { FileMover } from '../files/file-mover.js';
@@ -26,6 +38,17 @@ export interface LocalContent extends AsyncDisposable {
   bytes(from?: number): AsyncIterable<Uint8Array>;
 }
 
+/** A content that was read as a whole. */
+export interface WholeLocal {
+  readonly state: FileState;
+  readonly sha256: string;
+  readonly modifiedAt: Date;
+  readonly bytes: Uint8Array;
+}
+
+/** Files that are read at once. */
+const AT_ONCE = 8;
+
 /** Files of nodes as they lie in their folders here. */
 @Injectable()
 export class LocalFiles {
@@ -46,9 +69,14 @@ export class LocalFiles {
   }
 
   /** What lies here of a file of a node. @throws the reason of `signal` */
-  async look(row: MirrorRow, { id, path }: Pick<FileRecord, 'id' | 'path'>, signal: AbortSignal): Promise<LocalFile> {
+  async look(
+    row: MirrorRow,
+    { id, path }: Pick<FileRecord, 'id' | 'path'>,
+    signal: AbortSignal,
+    paths = new PathFinder(row.path),
+  ): Promise<LocalFile> {
     const state = this.parts.store.file(id);
-    const at = await locate(row.path, path);
+    const at = await paths.locate(path);
     if (!at.exists) return { at, state, sha256: null };
     await using handle = await openForReading(at);
     const { sha256 } = await this.hashes.of({ nodeId: row.nodeId, path, handle }, signal);
@@ -93,6 +121,38 @@ export class LocalFiles {
       const [outcome] = await this.mover.move([plan], { asker: envelope, action: 'pull_file' });
       if (outcome && outcome.kind !== 'moved') throw outcome.error;
     });
+  }
+
+  /** Reads small contents together, by the ids of their files. Whatever is out of the ordinary is missing: `open` tells what it is. */
+  async readWhole(
+    row: MirrorRow,
+    states: readonly FileState[],
+    maxBytes: number,
+  ): Promise<ReadonlyMap<string, WholeLocal>> {
+    const contents = new Map<string, WholeLocal>();
+    const own = states.filter(({ nodeId }) => nodeId === row.nodeId);
+    // What stands in the way of all of them is told of each.
+    for (const [, group] of Map.groupBy(own, ({ path }) => posix.dirname(path)))
+      for (const content of await this.readIn(row, group, maxBytes).catch(() => []))
+        contents.set(content.state.fileId, content);
+    return contents;
+  }
+
+  private async readIn(row: MirrorRow, group: readonly FileState[], maxBytes: number): Promise<WholeLocal[]> {
+    const [first] = group;
+    if (!first) return [];
+    await using folder = await HeldFolder.of(await locate(row.path, first.path));
+    const read = async (state: FileState): Promise<WholeLocal[]> => {
+      const content = await readSmall(folder, posix.basename(state.path), maxBytes);
+      if (!content) return [];
+      const { found, bytes } = content;
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const isOther = state.stamp === stampOf(found) && state.sha256 !== sha256;
+      return isOther ? [] : [{ state, sha256, modifiedAt: found.mtime, bytes }];
+    };
+    const contents = await pMap(group, read, { concurrency: AT_ONCE });
+    await folder.mustBeInside();
+    return contents.flat();
   }
 
   /** Opens what lies here of a file. @throws ServiceError FILE_NOT_FOUND; SERVICE_UNAVAILABLE for one that is being written */

@@ -1,13 +1,14 @@
+import { dirname } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FileRecord, type FileRefusal, refusalOf } from '@workspace-graph/contracts';
 import {
-  locate,
+  deviceOf,
   type MirrorPath,
-  only,
+  NewFiles,
   removeEmptyFolders,
   removeFile,
   type SeenContent,
-  StagedFile,
+  seenContent,
 } from '@workspace-graph/disk';
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import pMap from 'p-map';
@@ -21,13 +22,10 @@ import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 /** What a remote was found to have of a file. */
 export interface Placing {
   readonly file: FileRecord;
-  readonly bytes: Uint8Array;
-}
-
-interface Staged {
-  readonly file: FileRecord;
+  /** Where it is to lie, in the folder of its node. */
   readonly at: MirrorPath;
-  readonly staged: StagedFile;
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
 }
 
 interface Placed {
@@ -36,10 +34,18 @@ interface Placed {
   readonly seen: SeenContent;
 }
 
+type Refused = Map<string, FileRefusal>;
+
+/** Contents of one folder that were written, and have no names yet. */
+interface Staged {
+  readonly files: NewFiles;
+  readonly group: readonly Placing[];
+}
+
 /** Contents that are written at once. */
 const AT_ONCE = 8;
 
-/** Puts contents of remotes into a folder where nothing lies: written and synced by themselves, entered together. */
+/** Puts contents of remotes into a folder where nothing lies: written and synced by themselves, named and entered together. */
 @Injectable()
 export class Placements {
   constructor(
@@ -49,48 +55,87 @@ export class Placements {
 
   /** What was refused, by the ids of the files; each of the others is there. @throws what is no refusal */
   async place(row: MirrorRow, placings: readonly Placing[], signal: AbortSignal): Promise<Map<string, FileRefusal>> {
-    const refused = new Map<string, FileRefusal>();
-    const unlessRefused = async <T>({ id }: FileRecord, work: () => Promise<T>): Promise<T | null> => {
-      try {
-        return await work();
-      } catch (error) {
-        refused.set(id, refusalOf(error));
-        return null;
-      }
-    };
+    const refused: Refused = new Map();
     await using stack = new AsyncDisposableStack();
-    const stage = async ({ file, bytes }: Placing): Promise<Staged> => {
-      const at = await this.freeAt(row, file);
-      // After the content itself is out of the way.
-      stack.defer(() => (refused.has(file.id) ? removeEmptyFolders(at, at.found) : undefined));
-      return { file, at, staged: stack.use(await StagedFile.of(at, only(bytes), { signal })) };
-    };
-    const staged = await pMap(placings, (placing) => unlessRefused(placing.file, () => stage(placing)), {
-      concurrency: AT_ONCE,
+    const groups = [...Map.groupBy(placings, ({ at }) => dirname(at.path)).values()];
+    const staged = await pMap(groups, (group) => this.stage(row, group, { refused, stack, signal }), {
+      concurrency: 1,
     });
-    const places = staged.flatMap((each) => (each ? { nodeId: row.nodeId, path: each.at.path } : []));
+    const places = placings.flatMap(({ file, at: { path } }) =>
+      refused.has(file.id) ? [] : { nodeId: row.nodeId, path },
+    );
     await this.parts.locks.run([row.nodeId], async () => {
       sameFolder(this.parts, row);
       await this.asides.noted(places, async (noted) => {
         const placed: Placed[] = [];
-        for (const each of staged) {
-          if (!each) continue;
-          const seen = await unlessRefused(each.file, async () => {
-            mustBeFree(this.parts.store, row.nodeId, each.at);
-            return each.staged.commit();
-          });
-          if (seen) placed.push({ file: each.file, at: each.at, seen });
-        }
+        for (const each of staged) if (each) placed.push(...(await this.name(row, each, refused)));
         await this.enter(row, placed, noted);
       });
     });
     return refused;
   }
 
-  private async freeAt(row: MirrorRow, file: FileRecord): Promise<MirrorPath> {
-    const at = await locate(row.path, checkedPath(file.path, 'path', { portable: true }).path);
-    mustBeFree(this.parts.store, row.nodeId, at);
-    return at;
+  /** Writes those of one folder. Null where none of them could be. */
+  private async stage(
+    row: MirrorRow,
+    group: readonly Placing[],
+    {
+      refused,
+      stack,
+      signal,
+    }: { readonly refused: Refused; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal },
+  ): Promise<Staged | null> {
+    const [first] = group;
+    if (!first) return null;
+    // After the contents themselves are out of the way.
+    stack.defer(() =>
+      group.every(({ file }) => refused.has(file.id)) ? removeEmptyFolders(first.at, first.at.found) : undefined,
+    );
+    let files: NewFiles;
+    try {
+      files = stack.use(await NewFiles.of(first.at));
+    } catch (error) {
+      for (const { file } of group) refused.set(file.id, refusalOf(error));
+      return null;
+    }
+    const write = async ({ file, at, bytes }: Placing): Promise<void> => {
+      signal.throwIfAborted();
+      await unlessRefused(file, refused, () => {
+        checkedPath(file.path, 'path', { portable: true });
+        mustBeFree(this.parts.store, row.nodeId, at);
+        return files.write({ path: at.path, bytes });
+      });
+    };
+    await pMap(group, write, { concurrency: AT_ONCE });
+    return { files, group };
+  }
+
+  private async name(row: MirrorRow, { files, group }: Staged, refused: Refused): Promise<Placed[]> {
+    const free: Placing[] = [];
+    for (const placing of group) {
+      if (refused.has(placing.file.id)) continue;
+      await unlessRefused(placing.file, refused, async () => mustBeFree(this.parts.store, row.nodeId, placing.at));
+      if (!refused.has(placing.file.id)) free.push(placing);
+    }
+    const [first] = free;
+    if (!first) return [];
+    try {
+      const outcomes = await files.name(free.map(({ at }) => at.path));
+      const rootDevice = await deviceOf(first.at);
+      return free.flatMap(({ file, at, sha256, bytes }): Placed[] => {
+        const outcome = outcomes.get(at.path);
+        if (outcome?.status !== 'fulfilled') {
+          refused.set(file.id, refusalOf(outcome?.reason));
+          return [];
+        }
+        const { found, isAsWritten } = outcome.value;
+        const seen = seenContent(at.path, found, { sha256, sizeBytes: bytes.length, rootDevice });
+        return [{ file, at, seen: isAsWritten ? seen : { ...seen, stamp: null } }];
+      });
+    } catch (error) {
+      for (const { file } of free) refused.set(file.id, refusalOf(error));
+      return [];
+    }
   }
 
   private async enter({ nodeId }: MirrorRow, placed: readonly Placed[], noted: NotedAsides): Promise<void> {
@@ -117,5 +162,14 @@ export class Placements {
         asides.discard(at);
       }, noted)
       .catch((err: unknown) => this.parts.logger.warn({ err }, 'a pulled file could not be taken back'));
+  }
+}
+
+/** @throws what is no refusal */
+async function unlessRefused({ id }: FileRecord, refused: Refused, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    refused.set(id, refusalOf(error));
   }
 }

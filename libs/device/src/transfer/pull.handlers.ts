@@ -15,7 +15,7 @@ import {
   refusalOf,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { fileNotFound, locate } from '@workspace-graph/disk';
+import { fileNotFound, PathFinder } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
@@ -60,12 +60,13 @@ export class PullHandlers {
     const records = found.map(({ file }) => file);
     const outcomes = await this.pulls.pull(row, { files: records, force }, { envelope, signal });
     const folder = found[0] ? await this.parts.localPaths.folderOf(found[0].place, envelope) : null;
+    const here = folder === null ? null : new PathFinder(folder);
     const answer: OutputOf<typeof pullFiles> = { pulled: [], refused: [] };
     const paths = new Map(records.map(({ id, path }) => [id, path]));
     for (const file_id of new Set(file_ids)) {
       const outcome = outcomes.get(file_id) ?? { refused: refusalOf(fileNotFound({ file_id })) };
       if ('refused' in outcome) answer.refused.push({ file_id, ...outcome.refused });
-      else answer.pulled.push(await toldOf(file_id, { folder, path: paths.get(file_id) ?? '' }, outcome.done));
+      else answer.pulled.push(await toldOf(file_id, { here, path: paths.get(file_id) ?? '' }, outcome.done));
     }
     return answer;
   }
@@ -81,7 +82,8 @@ export class PullHandlers {
     if ('refused' in outcome) throw errorOf(outcome.refused);
     const now = await this.folders.file(fileId, envelope);
     const folder = await this.parts.localPaths.folderOf(now.place, envelope);
-    return toldOf(fileId, { folder, path: now.file.path }, outcome.done);
+    const here = folder === null ? null : new PathFinder(folder);
+    return toldOf(fileId, { here, path: now.file.path }, outcome.done);
   }
 
   private async preview(
@@ -122,8 +124,8 @@ export class PullHandlers {
 
 async function toldOf(
   file_id: string,
-  { folder, path }: { readonly folder: string | null; readonly path: string },
+  { here, path }: { readonly here: PathFinder | null; readonly path: string },
   { sha256, changed }: PulledFile,
 ): Promise<NonNullable<Output['pulled']>> {
-  return { file_id, local_path: folder === null ? null : (await locate(folder, path)).absolute, hash: sha256, changed };
+  return { file_id, local_path: here === null ? null : (await here.locate(path)).absolute, hash: sha256, changed };
 }

@@ -8,7 +8,7 @@ import {
   storeFile,
   storeFiles,
 } from '@workspace-graph/contracts';
-import { locate } from '@workspace-graph/disk';
+import { PathFinder } from '@workspace-graph/disk';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
@@ -53,18 +53,19 @@ export class StoreHandlers {
     const pushed = await this.pushes.push(row, [...new Set(ids)], { envelope, signal });
     const place = await this.parts.service.place(node_id, envelope);
     const folder = await this.parts.localPaths.folderOf(place, envelope);
+    const paths = folder === null ? null : new PathFinder(folder);
     const answer: Output = { stored: [], refused: [] };
     for (const [given, taken] of intake) {
       const outcome = 'fileId' in taken ? pushed.get(taken.fileId) : taken;
       if (!outcome) continue;
       if ('refused' in outcome) answer.refused.push({ given, ...outcome.refused });
-      else if ('fileId' in taken) answer.stored.push({ given, ...(await this.told(folder, taken, outcome.done)) });
+      else if ('fileId' in taken) answer.stored.push({ given, ...(await this.told(paths, taken, outcome.done)) });
     }
     return answer;
   }
 
   private async told(
-    folder: string | null,
+    paths: PathFinder | null,
     { path }: TakenIn,
     { file, remote_path }: PushedFile,
   ): Promise<Omit<Stored, 'given'>> {
@@ -72,7 +73,7 @@ export class StoreHandlers {
       file_id: file.id,
       remote_name: file.remote_name ?? '',
       remote_path,
-      local_path: folder === null ? null : (await locate(folder, path)).absolute,
+      local_path: paths === null ? null : (await paths.locate(path)).absolute,
       hash: this.parts.store.file(file.id)?.lastSyncedHash ?? file.sha256 ?? '',
     };
   }

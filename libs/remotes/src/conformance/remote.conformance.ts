@@ -4,6 +4,7 @@ import { failureScenarios } from './failures.conformance.js';
 import { listingScenarios } from './listing.conformance.js';
 import { networkScenarios } from './network.conformance.js';
 import { Stage } from './stage.js';
+import { togetherScenarios } from './together.conformance.js';
 import { uploadScenarios } from './uploads.conformance.js';
 import type { Exemptions, RemoteWorld } from './world.js';
 
@@ -24,6 +25,7 @@ export function remoteConformance(
     describe('content', () => contentScenarios(() => stage));
     describe('conditions', () => conditionScenarios(() => stage));
     describe('listing', () => listingScenarios(() => stage));
+    describe('small contents', () => togetherScenarios(() => stage));
     describe('uploads', () => uploadScenarios(() => stage));
     describe('failures', () => failureScenarios(() => stage, exempt));
     if (over === 'network') describe('network', () => networkScenarios(() => stage));

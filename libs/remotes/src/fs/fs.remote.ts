@@ -42,6 +42,7 @@ import {
 import { FsAsides } from './asides.js';
 import { DraftNotes } from './draft-notes.js';
 import { onRemote } from './fs-failure.js';
+import { FsTogether } from './fs-together.js';
 import { FsUploads, type Grown } from './fs-uploads.js';
 import { removeIfThere } from './notes.js';
 
@@ -72,9 +73,11 @@ export class FsRemote implements Remote {
   };
 
   readonly uploads: FsUploads;
+  readonly together: FsTogether;
 
   private constructor(private readonly root: string) {
     const checked = this.checked.bind(this);
+    this.together = new FsTogether(root, { checked, fileOf });
     this.uploads = new FsUploads(root, { checked, place: this.place.bind(this) });
   }
 

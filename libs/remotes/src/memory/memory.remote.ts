@@ -1,4 +1,4 @@
-import { twinIn } from '@workspace-graph/disk';
+import { only, twinIn } from '@workspace-graph/disk';
 import {
   abortable,
   type CallOptions,
@@ -16,6 +16,7 @@ import {
   type RemoteFailureReason,
   type RemoteFile,
   remotePath,
+  type SmallContents,
   type TransferOptions,
   type WriteOptions,
 } from '../port/index.js';
@@ -51,6 +52,22 @@ export class MemoryRemote implements Remote {
     (...given) => this.write(...given),
     (path, options) => this.begin(path, options),
   );
+  readonly together: SmallContents = {
+    write: async (contents, options) => {
+      options?.signal?.throwIfAborted();
+      return await Promise.allSettled(
+        contents.map(async ({ path, bytes, modifiedAt }) => {
+          const given = { ...options, expected: null, ...(modifiedAt === undefined ? {} : { modifiedAt }) };
+          return (await this.write(path, only(bytes), given)).revision;
+        }),
+      );
+    },
+    read: async (files, options) =>
+      files.map(({ path, maxBytes }) => {
+        const stored = this.files.get(this.begin(path, options ?? {}));
+        return stored && stored.bytes.length <= maxBytes ? { file: this.fileAt(path), bytes: stored.bytes } : null;
+      }),
+  };
   private readonly files = new Map<string, Stored>();
   private readonly folders = new Set<string>(['']);
   private revisions = 0;

@@ -27,6 +27,7 @@ import { clearUploads, Multipart, PART_BYTES } from './multipart.js';
 import { type ObjstoreConfig, S3Http } from './s3-http.js';
 import { fileOf, objectOf, S3Keys, type S3Object, type S3Place } from './s3-keys.js';
 import { S3Uploads } from './s3-uploads.js';
+import { SmallObjects } from './small-objects.js';
 
 type Condition = Readonly<Record<string, string>>;
 
@@ -66,6 +67,7 @@ export class ObjstoreRemote implements Remote {
   private readonly folders = new Set<string>();
 
   readonly uploads: S3Uploads;
+  readonly together: SmallObjects;
 
   private constructor(config: ObjstoreConfig) {
     this.http = new S3Http(config);
@@ -78,6 +80,11 @@ export class ObjstoreRemote implements Remote {
         await this.keys.holdsAnything(config.root, callOf('', options));
       },
       complete: (path, upload, { expected }) => this.inTurn(() => this.complete(path, upload, expected), path),
+    });
+    this.together = new SmallObjects(this.http, this.keys, {
+      checked: this.checked.bind(this),
+      inTurn: this.inTurn.bind(this),
+      put: this.put.bind(this),
     });
   }
 
@@ -232,12 +239,19 @@ export class ObjstoreRemote implements Remote {
 
   private async putWhole(path: string, content: Uint8Array, expected: string | null): Promise<RemoteFile> {
     const place = await this.keys.locate(path, { path });
-    mayPut(occupiedAt(place), expected);
-    const md5 = createHash('md5').update(content).digest('base64');
-    await this.withCondition(place, conditionOn(place.found), (condition) =>
-      this.http.done('PUT', place.key, { path, body: content, headers: { 'content-md5': md5, ...condition } }),
-    );
+    await this.put(place, content, expected);
     return this.settled(place);
+  }
+
+  /** Writes to a place that was looked at, and answers what the server tells of it. @throws RemoteFailure `changed`, `exists` */
+  private async put(place: S3Place, content: Uint8Array, expected: string | null): Promise<Headers> {
+    mayPut(occupiedAt(place), expected);
+    const { path } = place;
+    const md5 = createHash('md5').update(content).digest('base64');
+    return await this.withCondition(place, conditionOn(place.found), async (condition) => {
+      const headers = { 'content-md5': md5, ...condition };
+      return (await this.http.done('PUT', place.key, { path, body: content, headers })).headers;
+    });
   }
 
   private async complete(path: string, upload: Multipart, expected: string | null): Promise<RemoteFile> {
@@ -280,20 +294,20 @@ export class ObjstoreRemote implements Remote {
   }
 
   /** A server that knows no such condition, or that refuses although all is as it was seen, leaves our own look. */
-  private async withCondition(
+  private async withCondition<T>(
     place: S3Place,
     condition: Condition,
-    sends: (condition: Condition) => Promise<unknown>,
-  ): Promise<void> {
+    sends: (condition: Condition) => Promise<T>,
+  ): Promise<T> {
     try {
-      await sends(condition);
+      return await sends(condition);
     } catch (error) {
       if (!(error instanceof RemoteFailure) || Object.keys(condition).length === 0) throw error;
       if (error.reason === 'changed') {
         const now = await this.keys.look(place.key, { path: place.path });
         mayPut(occupiedAt({ ...place, found: now }), fileAt(place)?.revision ?? null);
       } else if (!isNotImplemented(error)) throw error;
-      await this.withCondition(place, {}, sends);
+      return await this.withCondition(place, {}, sends);
     }
   }
 

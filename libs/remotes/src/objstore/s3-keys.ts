@@ -1,6 +1,9 @@
-import type { HttpCall } from '../http/network.js';
+import { pathKey } from '@workspace-graph/domain';
+import pMap from 'p-map';
+import { callOf, type HttpCall } from '../http/network.js';
 import { childText, type XmlElement } from '../http/xml.js';
 import {
+  type CallOptions,
   entryNamed,
   folderOf,
   joinPath,
@@ -13,6 +16,9 @@ import {
   SharedLooks,
 } from '../port/index.js';
 import type { S3Http } from './s3-http.js';
+
+/** Keys that are looked at together. */
+const LOOKS = 32;
 
 /** An object, and what is told of it. */
 export interface S3Object {
@@ -38,6 +44,8 @@ interface Listed {
   readonly folders: ReadonlySet<string>;
   /** Whether an object stands for the folder itself. */
   readonly isMarked: boolean;
+  /** All names, by what those have in common that differ by case or normal form alone. */
+  readonly alike: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -62,6 +70,20 @@ export class S3Keys {
     const found = await this.look(key, call);
     if (found) return { path, key, found, occupant: null };
     return this.search(path, call);
+  }
+
+  /** Where many paths lead: those under whose keys nothing lies share listings. */
+  async locateAll(paths: readonly string[], { signal }: CallOptions): Promise<S3Place[]> {
+    const look = async (path: string): Promise<S3Object | null> =>
+      this.look(this.keyOf(path), callOf(path, { signal }));
+    const found = await pMap(paths, look, { concurrency: LOOKS });
+    return await Promise.all(
+      paths.map((path, index): S3Place | Promise<S3Place> => {
+        const object = found[index];
+        if (object) return { path, key: this.keyOf(path), found: object, occupant: null };
+        return this.search(path, { path, signal });
+      }),
+    );
   }
 
   /** What lies under a key; null for nothing. */
@@ -109,15 +131,14 @@ export class S3Keys {
   }
 
   private async among(
-    { objects, folders }: Listed,
+    { folders, alike }: Listed,
     { path, key }: Pick<S3Place, 'path' | 'key'>,
     call: HttpCall,
   ): Promise<S3Place> {
     const name = nameOf(path);
     if (folders.has(name)) return { path, key, found: 'folder', occupant: null };
-    const names = [...objects.keys(), ...folders];
     // A name that is stored in another normal form is found; one that differs by case is in the way.
-    const beside = nameBeside(names, name);
+    const beside = nameBeside(alike.get(pathKey(name)) ?? [], name);
     if (!beside) return { path, key, found: null, occupant: null };
     if ('twin' in beside) return { path, key, found: null, occupant: joinPath(folderOf(path), beside.twin) };
     const spelt = joinPath(folderOf(key), beside.same);
@@ -147,7 +168,7 @@ export class S3Keys {
       page = await this.page({ ...query, 'continuation-token': token }, call);
       takePage(found, page, { prefix, call });
     }
-    return found;
+    return { ...found, alike: Map.groupBy([...found.objects.keys(), ...found.folders], pathKey) };
   }
 
   private async page(query: Readonly<Record<string, string>>, call: HttpCall): Promise<XmlElement> {

@@ -21,6 +21,37 @@ export interface ResumableUploads {
   abandon(upload: string, options?: CallOptions): Promise<void>;
 }
 
+/** A content that is in memory, and is to lie where nothing does. */
+export interface NewContent {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** As of `write`. */
+  readonly modifiedAt?: string;
+}
+
+/** What was read of one of several files. */
+export interface WholeContent {
+  readonly file: RemoteFile;
+  readonly bytes: Uint8Array;
+}
+
+/** Small contents, many in one call, for what each of them would cost by itself. */
+export interface SmallContents {
+  /**
+   * Writes them as `write` would with nothing expected. What became of each, in their order: its revision, or what `write` would
+   * throw. One that is out of the ordinary may be refused with `exists`, whatever stands in its way.
+   */
+  write(contents: readonly NewContent[], options?: CallOptions): Promise<PromiseSettledResult<string>[]>;
+  /**
+   * Reads them whole, in the order of the paths. Null for whatever is out of the ordinary, such as one that is not there or larger
+   * than it may be: `read` tells what it is.
+   */
+  read(
+    files: readonly { readonly path: string; readonly maxBytes: number }[],
+    options?: CallOptions,
+  ): Promise<(WholeContent | null)[]>;
+}
+
 /** What changed since a moment, without a listing. */
 export interface ChangeFeed {
   /** The moment from which on `since` tells. */

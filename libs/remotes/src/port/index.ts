@@ -2,9 +2,12 @@ export type {
   ChangeFeed,
   ChangePage,
   NativeDocuments,
+  NewContent,
   ResumableUploads,
+  SmallContents,
   TextSearch,
   Trash,
+  WholeContent,
 } from './abilities.js';
 export { abortable, type Unless, unlessAborted } from './abortable.js';
 export { changed, mayPut, Turns } from './checks.js';

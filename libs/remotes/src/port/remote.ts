@@ -1,5 +1,5 @@
 import type { HashKind } from '@workspace-graph/contracts';
-import type { ChangeFeed, NativeDocuments, ResumableUploads, TextSearch, Trash } from './abilities.js';
+import type { ChangeFeed, NativeDocuments, ResumableUploads, SmallContents, TextSearch, Trash } from './abilities.js';
 import type { RemoteEntry, RemoteFile } from './entries.js';
 import type { CallOptions, ListOptions, ReadOptions, TransferOptions, WriteOptions } from './options.js';
 
@@ -50,6 +50,7 @@ export interface Remote extends AsyncDisposable {
   readonly capabilities: RemoteCapabilities;
   /** Abilities that only some backends have; each is absent where the backend has it not. */
   readonly uploads?: ResumableUploads;
+  readonly together?: SmallContents;
   readonly changes?: ChangeFeed;
   readonly search?: TextSearch;
   readonly documents?: NativeDocuments;

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type Caller, type Framed, LIMITS, type Pull, refusalOf, type SentContent } from '@workspace-graph/contracts';
+import pMap from 'p-map';
 import { fileNotFound } from '../shared/caller.js';
+import type { RemoteObject } from './object-locks.js';
 import { beingWritten } from './read.handlers.js';
 import type { FoundFile } from './remote-file.statements.js';
-import { isNative, objectOf, pathNotFound, RemoteFiles } from './remote-files.js';
+import { isNative, objectOf, pathNotFound, RemoteFiles, storedHashOf } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
 
 /** Contents of files of one node that a device wants, on behalf of its person. */
@@ -18,7 +20,23 @@ export interface PullBatch {
 
 type Sent = Framed<SentContent>;
 
-/** Contents that are read at once, which are held in memory meanwhile. */
+/** A file that is wanted, as the caller sees it. */
+interface Wanted {
+  readonly pull: Pull;
+  readonly found: FoundFile | undefined;
+}
+
+/** A file of which nothing lies at the device, by what its record tells. */
+interface Fresh {
+  readonly found: FoundFile;
+  readonly object: RemoteObject;
+  readonly maxBytes: number;
+}
+
+/** Contents that are read together, which are held in memory meanwhile; of which the next ones are read while some are sent. */
+const GROUP = 64;
+const GROUP_BYTES = 1_048_576;
+/** Contents that are read by themselves at once. */
 const AT_ONCE = 8;
 const NONE = new Uint8Array();
 
@@ -36,32 +54,61 @@ export class PullBatches {
       pulls.map(({ file_id }) => file_id),
       caller,
     );
-    const ahead: Promise<Sent>[] = [];
-    const queue = pulls.values();
-    const more = (): void => {
-      for (const pull of queue) {
-        const reading = this.read(nodeId, { pull, found: found.get(pull.file_id) }, signal);
-        // Whoever comes to it hears of it; nobody does when the device goes away.
-        reading.catch(() => undefined);
-        ahead.push(reading);
-        return;
-      }
+    const groups = groupsOf(pulls.map((pull) => ({ pull, found: found.get(pull.file_id) })));
+    const begin = (group: readonly Wanted[]): Promise<readonly Sent[]> => {
+      const reading = this.readAll(nodeId, group, signal);
+      // Whoever comes to it hears of it; nobody does when the device goes away.
+      reading.catch(() => undefined);
+      return reading;
     };
-    for (let count = 0; count < AT_ONCE; count += 1) more();
     let sentBytes = 0;
-    for (let next = ahead.shift(); next; next = ahead.shift()) {
-      more();
-      const sent = await next;
-      sentBytes += sent.bytes.length;
-      yield sentBytes > LIMITS.batchBytes ? { header: tooLarge(sent.header.file_id), bytes: NONE } : sent;
+    let ahead = begin(groups[0] ?? []);
+    for (let index = 1; index <= groups.length; index += 1) {
+      const contents = await ahead;
+      ahead = begin(groups[index] ?? []);
+      for (const sent of contents) {
+        sentBytes += sent.bytes.length;
+        yield sentBytes > LIMITS.batchBytes ? { header: tooLarge(sent.header.file_id), bytes: NONE } : sent;
+      }
     }
   }
 
-  private async read(
-    nodeId: string,
-    { pull: { file_id, has }, found }: { readonly pull: Pull; readonly found: FoundFile | undefined },
-    signal: AbortSignal,
-  ): Promise<Sent> {
+  private async readAll(nodeId: string, group: readonly Wanted[], signal: AbortSignal): Promise<readonly Sent[]> {
+    const together = await this.readTogether(
+      group.flatMap((wanted) => freshOf(nodeId, wanted)),
+      signal,
+    );
+    const one = async (wanted: Wanted): Promise<Sent> =>
+      together.get(wanted.pull.file_id) ?? (await this.read(nodeId, wanted, signal));
+    return await pMap(group, one, { concurrency: AT_ONCE });
+  }
+
+  /** By file; those that are out of the ordinary are missing. */
+  private async readTogether(files: readonly Fresh[], signal: AbortSignal): Promise<ReadonlyMap<string, Sent>> {
+    const sent = new Map<string, Sent>();
+    for (const [, group] of Map.groupBy(files, ({ object }) => object.remote)) {
+      const [first] = group;
+      if (!first) continue;
+      const wanted = group.map(({ object: { path }, maxBytes }) => ({ path, maxBytes }));
+      const look = this.objects.look(first.object, first.found.file.path, ({ remote }) =>
+        remote.together ? remote.together.read(wanted, { signal }) : Promise.resolve([]),
+      );
+      // What is refused of all of them is told of each.
+      const contents = await look.catch(() => []);
+      signal.throwIfAborted();
+      for (const [index, { found }] of group.entries()) {
+        const content = contents[index];
+        const sha256 = content && createHash('sha256').update(content.bytes).digest('hex');
+        // What is not the content of its revision is looked at once more, and refused.
+        if (!sha256 || (content.file.revision === found.remote_revision && sha256 !== storedHashOf(found))) continue;
+        const file_id = found.file.id;
+        sent.set(file_id, { header: { file_id, state: 'sent', sha256 }, bytes: content.bytes });
+      }
+    }
+    return sent;
+  }
+
+  private async read(nodeId: string, { pull: { file_id, has }, found }: Wanted, signal: AbortSignal): Promise<Sent> {
     try {
       if (!found || found.file.node_id !== nodeId) throw fileNotFound(file_id);
       const { path } = found.file;
@@ -81,6 +128,30 @@ export class PullBatches {
       return { header: { file_id, state: 'refused', refused: refusalOf(error) }, bytes: NONE };
     }
   }
+}
+
+/** As many as are read together. */
+function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = [];
+  let bytes = 0;
+  for (const each of wanted) {
+    const last = groups.at(-1);
+    bytes += each.found?.file.size_bytes ?? 0;
+    if (last && last.length < GROUP && bytes <= GROUP_BYTES) last.push(each);
+    else {
+      groups.push([each]);
+      bytes = each.found?.file.size_bytes ?? 0;
+    }
+  }
+  return groups;
+}
+
+/** Nothing for a file that is out of the ordinary. */
+function freshOf(nodeId: string, { pull, found }: Wanted): Fresh[] {
+  if (pull.has !== null || found?.file.node_id !== nodeId || found.file.is_native_format) return [];
+  const object = objectOf(found);
+  const maxBytes = Math.min(found.file.size_bytes ?? 0, LIMITS.batchedFileBytes);
+  return object ? [{ found, object, maxBytes }] : [];
 }
 
 function tooLarge(file_id: string): SentContent {

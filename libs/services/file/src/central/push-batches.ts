@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { type FileRefusal, type Push, type PushedFile, type PushOutcome, refusalOf } from '@workspace-graph/contracts';
 import { type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { only } from '@workspace-graph/disk';
-import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
+import { RemoteFailure } from '@workspace-graph/remotes';
 import pMap from 'p-map';
 import { onObject } from '../remotes/refusals.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
@@ -37,7 +37,7 @@ interface Planned extends WholePush {
   readonly expected: string | null;
 }
 
-type Written = Planned & { readonly entry: RemoteFile };
+type Written = Planned & { readonly revision: string };
 type Outcomes = Map<string, Omit<PushOutcome, 'file_id'>>;
 
 /** Contents that are written at once. */
@@ -108,12 +108,9 @@ export class PushBatches {
     try {
       await this.objects.change([first.object, ...others.map(({ object }) => object)], told, async (held, locked) => {
         const still = await this.unchanged(batch, group);
-        const written = await pMap(still, (planned) => write(held, planned, locked), {
-          concurrency: AT_ONCE,
-          stopOnError: false,
-        });
+        const written = await writeAll(held, still, locked);
         for (const { id, refused } of written.filter((each) => 'refused' in each)) outcomes.set(id, { refused });
-        const there = written.flatMap((each) => ('entry' in each ? each : []));
+        const there = written.flatMap((each) => ('revision' in each ? each : []));
         for (const [id, pushed] of await this.record(batch, remote, there)) outcomes.set(id, { pushed });
         await withdraw(held, there, outcomes);
       });
@@ -149,7 +146,7 @@ export class PushBatches {
         kept.map(({ push }) => push.file_id),
         remote,
         kept.map(({ object }) => object.path),
-        kept.map(({ entry }) => entry.revision),
+        kept.map(({ revision }) => revision),
         kept.map(({ push }) => push.sha256),
       ]);
       for (const { push } of kept) {
@@ -199,32 +196,53 @@ export class PushBatches {
   }
 }
 
-/** Without an entry or a refusal when what lies there is another thing than was planned. */
-async function write(
-  held: HeldRemote,
-  planned: Planned,
-  signal: AbortSignal,
-): Promise<Written | { readonly id: string; readonly refused: FileRefusal } | { readonly id: string }> {
-  const { push, bytes, object, found, expected } = planned;
-  const options = { expected, modifiedAt: push.modified_at, signal };
+type Told = Written | { readonly id: string; readonly refused: FileRefusal } | { readonly id: string };
+
+/** New ones together, where the storage takes them so, and the others one by one. */
+async function writeAll(held: HeldRemote, planned: readonly Planned[], signal: AbortSignal): Promise<readonly Told[]> {
+  const { together } = held.remote;
+  const isNew = ({ expected }: Planned): boolean => together !== undefined && expected === null;
+  const { fresh = [], others = [] } = Object.groupBy(planned, (each) => (isNew(each) ? 'fresh' : 'others'));
+  const contents = fresh.map(({ push, bytes, object }) => ({ path: object.path, bytes, modifiedAt: push.modified_at }));
+  const written = (await together?.write(contents, { signal })) ?? [];
+  const one = (each: Planned): Promise<Told> =>
+    outcomeOf(held, each, async () => {
+      const options = { expected: each.expected, modifiedAt: each.push.modified_at, signal };
+      return (await held.remote.write(each.object.path, only(each.bytes), options)).revision;
+    });
+  return [
+    ...(await Promise.all(fresh.map((each, index) => outcomeOf(held, each, async () => revisionOf(written[index]))))),
+    ...(await pMap(others, one, { concurrency: AT_ONCE, stopOnError: false })),
+  ];
+}
+
+/** Without a revision or a refusal when what lies there is another thing than was planned. @throws what is no refusal */
+async function outcomeOf(held: HeldRemote, planned: Planned, write: () => Promise<string>): Promise<Told> {
+  const id = planned.push.file_id;
   try {
-    const entry = await onObject(held.name, found.file.path, () =>
-      held.remote.write(object.path, only(bytes), options).catch((error: unknown) => {
+    const revision = await onObject(held.name, planned.found.file.path, () =>
+      write().catch((error: unknown) => {
         if (error instanceof RemoteFailure && (error.reason === 'changed' || error.reason === 'exists')) return null;
         throw error;
       }),
     );
-    return entry ? { ...planned, entry } : { id: push.file_id };
+    return revision === null ? { id } : { ...planned, revision };
   } catch (error) {
-    return { id: push.file_id, refused: refusalOf(error) };
+    return { id, refused: refusalOf(error) };
   }
+}
+
+/** @throws what it was refused with */
+function revisionOf(outcome: PromiseSettledResult<string> | undefined): string {
+  if (outcome?.status === 'fulfilled') return outcome.value;
+  throw outcome?.reason;
 }
 
 /** A file that is gone leaves nothing new behind; what was replaced is told to the next one who looks. */
 async function withdraw(held: HeldRemote, written: readonly Written[], outcomes: Outcomes): Promise<void> {
   const unrecorded = written.filter(({ push, expected }) => expected === null && !outcomes.has(push.file_id));
-  for (const { object, entry } of unrecorded)
-    await held.remote.remove(object.path, { expected: entry.revision }).catch(() => undefined);
+  for (const { object, revision } of unrecorded)
+    await held.remote.remove(object.path, { expected: revision }).catch(() => undefined);
 }
 
 function isOrdinary({ file, is_writable }: FoundFile, nodeId: string): boolean {
