@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { TextDecoder } from 'node:util';
@@ -136,22 +136,23 @@ export async function* verifiedBytes(
 /** What passes through it: size, hash, and whether it is text. */
 export class ContentDigest {
   sizeBytes = 0;
-  private readonly hash = createHash('sha256');
+  private readonly hash: Hash | null;
   private decoder: TextDecoder | null;
 
-  constructor(text: boolean) {
+  constructor(text: boolean, hash = true) {
+    this.hash = hash ? createHash('sha256') : null;
     this.decoder = text ? new TextDecoder('utf-8', { fatal: true }) : null;
   }
 
   update(chunk: Uint8Array): void {
     this.sizeBytes += chunk.byteLength;
-    this.hash.update(chunk);
+    this.hash?.update(chunk);
     this.decode(chunk);
   }
 
-  /** Ends the digest. */
+  /** Ends the digest; empty for one that hashes nothing. */
   sha256(): string {
-    return this.hash.digest('hex');
+    return this.hash?.digest('hex') ?? '';
   }
 
   isText(): boolean {

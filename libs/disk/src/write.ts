@@ -4,6 +4,7 @@ import { ServiceError } from '@workspace-graph/contracts';
 import { type Asides, bringBack, nameOrRename, takeAside } from './aside.js';
 import { ContentDigest, deviceOf, lastName, seenContent } from './content.js';
 import { diskCode, isAbsent, occupied, onDisk } from './disk-errors.js';
+import { GatheredWrites } from './gathered-writes.js';
 import { HeldFolder, MAKE_FLAGS } from './held-folder.js';
 import { type MirrorPath, twinIn } from './mirror-path.js';
 import type { SeenContent } from './seen-content.js';
@@ -15,6 +16,8 @@ export interface StageOptions {
   readonly maxBytes?: number;
   /** Whether to tell if the content is UTF-8 text. */
   readonly text?: boolean;
+  /** False where nobody asks for the hash: `seen.sha256` is empty then. */
+  readonly hash?: boolean;
   readonly signal?: AbortSignal;
   /** Time of the last change that the file is to have; now without it. */
   readonly modified?: { readonly atimeMs: number; readonly mtimeMs: number };
@@ -190,13 +193,15 @@ export async function fill(
   options: StageOptions,
 ): Promise<{ digest: ContentDigest; found: BigIntStats }> {
   await using handle = await open(path, MAKE_FLAGS, options.mode ?? 0o666);
-  const digest = new ContentDigest(options.text ?? false);
+  const digest = new ContentDigest(options.text ?? false, options.hash);
+  const writes = new GatheredWrites(handle);
   for await (const chunk of bytes) {
     options.signal?.throwIfAborted();
     digest.update(chunk);
     if (digest.sizeBytes > (options.maxBytes ?? Number.POSITIVE_INFINITY)) throw tooLarge(options.maxBytes);
-    await writeWhole(handle, chunk);
+    await writes.write(chunk);
   }
+  await writes.end();
   options.signal?.throwIfAborted();
   const { modified, mode } = options;
   if (mode !== undefined) await permit(handle, mode);
@@ -218,13 +223,6 @@ async function permit(handle: FileHandle, mode: number): Promise<void> {
     // Disks without permissions have none to give.
     if (diskCode(error) !== 'EPERM' && diskCode(error) !== 'ENOTSUP') throw error;
   });
-}
-
-async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let done = 0; done < chunk.byteLength; ) {
-    const { bytesWritten } = await handle.write(chunk, done);
-    done += bytesWritten;
-  }
 }
 
 function tooLarge(limitBytes: number | undefined): ServiceError {

@@ -102,7 +102,7 @@ describe('creating a file', () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it('leaves nothing of a stream that breaks off, is too large, or whose record is refused', async () => {
+  it('leaves nothing of a stream that breaks off, is too large or another than was told, or whose record is refused', async () => {
     const changes = device.module.get(FileChanges);
     const envelope = { callId: 'c', requestId: 'r', caller: device.caller() };
     const target = { nodeId, path: 'wip/deep/er/a.md' };
@@ -115,6 +115,8 @@ describe('creating a file', () => {
     );
     const limited = changes.createFrom(target, three(), { envelope, action: 'upload', maxBytes: 10 });
     await expect(limited).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE', details: { limit_bytes: 10 } });
+    const other = changes.createFrom(target, three(), { envelope, action: 'pull_file', sha256: sha('another one') });
+    await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: { path: target.path } });
     device.records.failures.set('apply_file_changes', new ServiceError('SERVICE_UNAVAILABLE', 'down'));
     await expect(changes.createFrom(target, three(), { envelope, action: 'upload' })).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',

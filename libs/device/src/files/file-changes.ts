@@ -42,6 +42,8 @@ export interface WriteOptions {
   readonly text?: boolean;
   /** The content is the one that the remote has of this file: the record stays as it is. */
   readonly pulled?: FileRecord;
+  /** Another content than the one of this hash is SERVICE_UNAVAILABLE. */
+  readonly sha256?: string;
 }
 
 /** Writing the content of files: bytes come as a stream and pass with constant memory. */
@@ -236,9 +238,14 @@ function deltaOf(
   return file ? { kind: 'update', file, seen } : { kind: 'register', path, seen };
 }
 
-function stage(at: MirrorPath, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<StagedFile> {
-  const { signal, text = false, maxBytes = LIMITS.uploadBytes } = options;
-  return StagedFile.of(at, bytes, { maxBytes, text, ...(signal ? { signal } : {}) });
+async function stage(at: MirrorPath, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<StagedFile> {
+  const { signal, text = false, maxBytes = LIMITS.uploadBytes, sha256 } = options;
+  const staged = await StagedFile.of(at, bytes, { maxBytes, text, ...(signal ? { signal } : {}) });
+  if (sha256 === undefined || staged.content.seen.sha256 === sha256) return staged;
+  await staged[Symbol.asyncDispose]();
+  const { path } = at;
+  const message = `The content of ${path} changed while it was fetched: try again.`;
+  throw new ServiceError('SERVICE_UNAVAILABLE', message, { path });
 }
 
 function mustMatch({ sha256, sizeBytes }: ReadContent, ifMatch: string, record: FileRecord | null): void {

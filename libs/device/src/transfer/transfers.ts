@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Envelope, type FileRecord, type PushedFile, ServiceError } from '@workspace-graph/contracts';
-import { type MirrorPath, readContent, verifiedBytes } from '@workspace-graph/disk';
+import { type MirrorPath, readContent } from '@workspace-graph/disk';
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { sweeping } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -114,11 +114,11 @@ export class Transfers {
     }
     const isOurs = sha256 !== null && sha256 === state?.lastSyncedHash;
     if (sha256 !== null && !isOurs && !force) throw unpushed(file, sha256);
-    const options = { envelope, action: 'pull_file', signal, pulled: file, maxBytes: Number.MAX_SAFE_INTEGER };
-    const bytes = verifiedBytes(content.bytes(), content.sha256, () => changedMeanwhile(file.path));
+    const told = { pulled: file, sha256: content.sha256, maxBytes: Number.MAX_SAFE_INTEGER };
+    const options = { envelope, action: 'pull_file', signal, ...told };
     const { path } = checkedPath(file.path, 'path', { portable: sha256 === null });
-    if (sha256 === null) await this.changes.createIn(row, path, bytes, options);
-    else await this.changes.replaceIn(row, path, bytes, { ...options, ifMatch: sha256 });
+    if (sha256 === null) await this.changes.createIn(row, path, content.bytes(), options);
+    else await this.changes.replaceIn(row, path, content.bytes(), { ...options, ifMatch: sha256 });
     return true;
   }
 
@@ -142,11 +142,6 @@ export class Transfers {
       this.parts.store.changeFiles({ put });
     });
   }
-}
-
-function changedMeanwhile(path: string): ServiceError {
-  const message = `The content of ${path} changed while it was fetched: try again.`;
-  return new ServiceError('SERVICE_UNAVAILABLE', message, { path });
 }
 
 function unpushed({ path, version }: FileRecord, sha256: string): ServiceError {

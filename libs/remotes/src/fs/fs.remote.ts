@@ -134,7 +134,7 @@ export class FsRemote implements Remote {
       mayReplace(at, expected);
       const modified = modifiedAt === undefined ? {} : { modified: timesAt(Date.parse(modifiedAt)) };
       await using _noted = DraftNotes.begin(this.root, at.path);
-      await using staged = await StagedFile.of(at, abortable(bytes, signal), modified);
+      await using staged = await StagedFile.of(at, abortable(bytes, signal), { ...modified, hash: false });
       signal?.throwIfAborted();
       return await this.taking(async (asides) => {
         await staged.commit({ replaces: replacedBy(expected, asides) });
