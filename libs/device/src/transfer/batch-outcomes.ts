@@ -8,6 +8,8 @@ export type Outcomes<T> = Map<string, Outcome<T>>;
 
 /** Requests that are under way at once. */
 export const REQUESTS = 3;
+/** Files with a request of their own that are under way at once. */
+const LARGE_FILES = 4;
 
 const REQUEST: { readonly items: number; readonly bytes: number } = {
   items: LIMITS.filesPerBatch,
@@ -53,7 +55,7 @@ export async function eachAlone<T>(
 ): Promise<void> {
   const left = fileIds.filter((fileId) => !outcomes.has(fileId));
   const one = async (fileId: string): Promise<void> => void outcomes.set(fileId, await outcomeOf(() => work(fileId)));
-  await pMap(left, one, { concurrency: REQUESTS });
+  await pMap(left, one, { concurrency: LARGE_FILES });
 }
 
 /** @throws what is no refusal */
