@@ -204,7 +204,7 @@ describe('J and K', () => {
     const list = page.getByRole('listbox');
     await list.waitFor();
     await page.keyboard.press('j');
-    await until('the list has the focus', () => list.evaluate((one) => one === document.activeElement));
+    await page.locator('[role=listbox]:focus').waitFor();
     const active = () => list.getAttribute('aria-activedescendant');
     const before = await active();
     await page.keyboard.press('j');

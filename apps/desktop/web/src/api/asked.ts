@@ -1,8 +1,8 @@
-import type { Query, QueryKey } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import { queries } from './client';
 
 /** When the oldest part of an answer was asked for, in milliseconds of `performance.now`. */
-const asked = new WeakMap<Query, number>();
+const asked = new WeakMap<object, number>();
 
 /** Notes from now on when answers are asked for. */
 export function noteQuestions(): void {
@@ -21,6 +21,6 @@ export function putAnswer<T>(queryKey: QueryKey, answer: T, askedMs: number): vo
 }
 
 /** Whether an answer may be older than what was told at a moment. */
-export function mayPrecede(query: Query, toldMs: number): boolean {
+export function mayPrecede(query: object, toldMs: number): boolean {
   return (asked.get(query) ?? Number.NEGATIVE_INFINITY) <= toldMs;
 }
