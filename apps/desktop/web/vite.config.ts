@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { compressed } from './compressed-plugin';
 import { contractsWithoutSchemas } from './contracts-plugin';
 import manifest from './package.json' with { type: 'json' };
 
@@ -7,7 +8,7 @@ export default defineConfig({
   base: '/app/',
   define: { PAGE_VERSION: JSON.stringify(manifest.version) },
   html: { cspNonce: '__NONCE__' },
-  plugins: [contractsWithoutSchemas()],
+  plugins: [contractsWithoutSchemas(), compressed()],
   resolve: { conditions: ['@workspace-graph/source', 'module', 'browser'] },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
 });

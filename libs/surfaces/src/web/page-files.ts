@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { PageFacts } from '@workspace-graph/contracts';
-import { COMPRESS_FROM_BYTES, type Encoding } from '../rest/compression.js';
+import type { Encoding } from '../rest/compression.js';
 
 /** A file of the page. */
 export interface PageFile {
@@ -12,7 +11,7 @@ export interface PageFile {
   readonly etag: string;
   /** Its name changes with its content. */
   readonly isImmutable: boolean;
-  /** The bytes for a client that takes the encoding; the plain ones where that saves nothing. */
+  /** The bytes for a client that takes the encoding; the plain ones where the build made no others. */
   encoded(encoding: Encoding | undefined): { readonly bytes: Buffer; readonly encoding: Encoding | undefined };
 }
 
@@ -31,7 +30,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.woff2': 'font/woff2',
 };
-const COMPRESSED_ALREADY = new Set(['.png', '.woff2']);
+/** How the build names what it compressed: the same again, beside the plain file. */
+const ENCODED: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 /** Where the build puts what it names by content. */
 const HASHED = 'assets/';
 
@@ -46,6 +46,7 @@ export class PageFiles {
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
+        .filter((path) => !Object.values(ENCODED).includes(extname(path)))
         .map((path) => [path, readPageFile(folder, path)]),
     );
     const index = this.files.get('index.html');
@@ -70,21 +71,25 @@ export class PageFiles {
 
 function readPageFile(folder: string, path: string): PageFile {
   const bytes = readFileSync(join(folder, path));
-  const extension = extname(path);
-  const isSmall = COMPRESSED_ALREADY.has(extension) || bytes.length < COMPRESS_FROM_BYTES;
-  const made = new Map<Encoding, Buffer>();
+  const made = new Map(
+    Object.keys(ENCODED).map((encoding) => [encoding, readEncoded(folder, path, encoding as Encoding)]),
+  );
   return {
-    type: TYPES[extension] ?? 'application/octet-stream',
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
     bytes,
     etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`,
     isImmutable: path.startsWith(HASHED),
     encoded: (encoding) => {
-      if (encoding === undefined || isSmall) return { bytes, encoding: undefined };
-      const compressed = made.get(encoding) ?? (encoding === 'br' ? brotliCompressSync(bytes) : gzipSync(bytes));
-      made.set(encoding, compressed);
-      return { bytes: compressed, encoding };
+      const compressed = encoding && made.get(encoding);
+      return compressed ? { bytes: compressed, encoding } : { bytes, encoding: undefined };
     },
   };
+}
+
+/** Compressing this well takes seconds, in which a workspace would answer nobody: the build does it. */
+function readEncoded(folder: string, path: string, encoding: Encoding): Buffer | undefined {
+  const file = join(folder, path + ENCODED[encoding]);
+  return existsSync(file) ? readFileSync(file) : undefined;
 }
 
 function asAttribute(text: string): string {

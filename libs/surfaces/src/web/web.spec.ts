@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
 import { jest } from '@jest/globals';
 import { createToken, type Operation, revokeToken, whoami } from '@workspace-graph/contracts';
 import { type EdgeHarness, type EdgeHarnessOptions, startEdge } from '../../test/edge/edge-harness.js';
@@ -48,6 +49,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'index.html'), INDEX);
   writeFileSync(join(folder, 'icon.svg'), '<svg/>');
   writeFileSync(join(folder, 'assets', 'page-1a2b.js'), SCRIPT);
+  writeFileSync(join(folder, 'assets', 'page-1a2b.js.br'), brotliCompressSync(SCRIPT));
+  writeFileSync(join(folder, 'assets', 'plain-3c4d.js'), SCRIPT);
   edge = await start();
 });
 afterAll(async () => {
@@ -124,6 +127,10 @@ describe('the page', () => {
     expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const packed = await edge.fetch('/app/assets/page-1a2b.js', { headers: { 'accept-encoding': 'br' } });
     expect([packed.headers.get('content-encoding'), await packed.text()]).toEqual(['br', SCRIPT]);
+    // The build compresses, not the workspace.
+    const unpacked = await edge.fetch('/app/assets/plain-3c4d.js', { headers: { 'accept-encoding': 'br' } });
+    expect([unpacked.headers.get('content-encoding'), await unpacked.text()]).toEqual([null, SCRIPT]);
+    expect((await edge.fetch('/app/assets/page-1a2b.js.br')).status).toBe(404);
     const etag = plain.headers.get('etag') ?? '';
     const again = await edge.fetch('/app/assets/page-1a2b.js', { headers: { 'if-none-match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
