@@ -26,7 +26,7 @@ export interface CentralOptions {
   readonly port?: number;
   /** Called with each line that a process writes, and the name of its service. */
   readonly onLine?: (service: string, line: string) => void;
-  /** Milliseconds for each service to become ready. Default 60,000. */
+  /** Milliseconds for each service to become ready. Default 150,000. */
   readonly readyWithinMs?: number;
   /** PostgreSQL syncs to disk, as in production. Default false: faster, and nothing survives a power cut. */
   readonly durable?: boolean;
@@ -117,7 +117,8 @@ const REDIRECT = `
 /** What `deploy/prepare.mjs` makes. */
 const PASSWORD = /\b[0-9a-f]{48}\b/g;
 const RESTART_AFTER_MS = 1_000;
-const READY_WITHIN_MS = 60_000;
+/** Ends what hangs: of a dozen processes that start at once on a busy machine, the last takes a minute. */
+const READY_WITHIN_MS = 150_000;
 
 interface Instance {
   readonly child: CentralProcess;
