@@ -4,7 +4,7 @@ import { RestClient } from '../central/rest-client.js';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const [DATE, ITS_FIRST_MOMENT] = ['2026-11-22', '2026-11-22T00:00:00.000Z'];
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let workspace: RunningWorkspace;
 let project: Node;
 

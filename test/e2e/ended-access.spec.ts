@@ -22,7 +22,7 @@ import { START_MS, WorkspaceFolder } from './workspace-process.js';
 const LARGE_BYTES = 128 * 1_048_576;
 const PIECE_BYTES = 65_536;
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 let organization: Node;
 let area: Node;

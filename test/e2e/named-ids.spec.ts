@@ -51,7 +51,7 @@ interface Case {
 type Answer = { readonly error?: ErrorBody };
 type Ask = (operation: Operation, input: Input) => Promise<Answer>;
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 let agent: Client;
 let records: Records;

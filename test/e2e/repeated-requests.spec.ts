@@ -25,7 +25,7 @@ import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const AT_ONCE = 8;
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 let organization: Node;
 

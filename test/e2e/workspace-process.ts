@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { Client } from '@workspace-graph/client';
 import type { InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
 import { memoryFolder } from '@workspace-graph/testing';
+import { copyStarted, type Target } from './started-workspace.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const SVC = join(ROOT, 'apps/device-agent/bin/svc.mjs');
@@ -30,6 +31,8 @@ export interface FolderOptions {
   readonly root?: string;
   /** The new folder lies on a disk, for what is about files and crashes. Default: in memory, where the system has such a folder. */
   readonly onDisk?: boolean;
+  /** A copy of a workspace that was started before, for who does not ask how a first start goes. Default: nothing is in it. */
+  readonly isStarted?: boolean;
   /** Default: the user of the test run. */
   readonly user?: RunAs;
   /** What comes before the command, such as a program that changes its surroundings. */
@@ -48,12 +51,15 @@ export class WorkspaceFolder implements AsyncDisposable {
     this.root = options.root ?? mkdtempSync(join(base, 'workspace-e2e-'));
   }
 
+  /** Root's database goes where the folder is. */
+  get temporary(): string {
+    return this.options.root === undefined ? dirname(this.root) : tmpdir();
+  }
+
   /** Environment of this person: nothing of the test run's own but what makes Node start sooner. */
   environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    // Root's database goes where the folder is.
-    const TMPDIR = this.options.root === undefined ? dirname(this.root) : process.env['TMPDIR'];
-    const places = { TMPDIR, HOME: this.root, SVC_WORKSPACE_ROOT: this.root };
+    const places = { TMPDIR: this.temporary, HOME: this.root, SVC_WORKSPACE_ROOT: this.root };
     return { PATH, NODE_COMPILE_CACHE, ...places, SVC_PORT: '0', ...extra };
   }
 
@@ -78,6 +84,7 @@ export class WorkspaceFolder implements AsyncDisposable {
 
   /** Starts the workspace in the foreground of a process of its own and waits until it is ready. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<RunningWorkspace> {
+    if (this.options.isStarted) await copyStarted(this, startOnce);
     const workspace = await RunningWorkspace.start(this, env);
     this.running.push(workspace);
     return workspace;
@@ -98,6 +105,16 @@ export class WorkspaceFolder implements AsyncDisposable {
     const location = join(this.root, '.svc/postgres/location');
     if (existsSync(location)) rmSync(readFileSync(location, 'utf8').trim(), { recursive: true, force: true });
     rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** In a folder of the test run, which goes with it. */
+async function startOnce({ root, temporary }: Target): Promise<void> {
+  const folder = new WorkspaceFolder({ root });
+  try {
+    await folder.start({ TMPDIR: temporary });
+  } finally {
+    await folder.stop();
   }
 }
 

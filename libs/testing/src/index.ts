@@ -33,7 +33,7 @@ export { type RedisOptions, type RedisServer, startRedis } from './servers/redis
 export { type SecretService, startSecretService, whyNoSecretService } from './servers/secret-service.js';
 export { type SshServer, startSshd, whyNoSshd } from './servers/sshd.js';
 export { type ServiceHarness, type ServicesOptions, startServices } from './service-harness.js';
-export { keepServers, type ServerKeeper, sharedPostgresUrl } from './shared-servers.js';
+export { keepServers, type ServerKeeper, sharedPostgresUrl, testRunFolder } from './shared-servers.js';
 export { SmallDisk } from './small-disk.js';
 export { memoryFolder } from './temp.js';
 export { type ZipEntry, zipOf } from './zip.js';

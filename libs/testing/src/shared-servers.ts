@@ -48,6 +48,12 @@ function pidFileBeside(keeperPath: string): string {
   return join(dirname(keeperPath), 'server-pids');
 }
 
+/** What the workers of this test run share besides servers goes here, and with the run; undefined outside of one. */
+export function testRunFolder(): string | undefined {
+  const keeper = process.env[keeperVariable];
+  return keeper === undefined || process.platform === 'win32' ? undefined : dirname(keeper);
+}
+
 /** Pids of the servers that the run's keeper owns: they are nobody's leak. */
 export function sharedServerPids(): number[] {
   const keeper = process.env[keeperVariable];
