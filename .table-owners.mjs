@@ -46,6 +46,7 @@ export default {
     'file.status_of',
     'file.node_folder',
     'session.count_of_node',
+    'session.unarchived_of_node',
     'session.recent_of_node',
     'session.open_session',
     'session.seen_session',

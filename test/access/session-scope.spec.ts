@@ -321,7 +321,7 @@ describe('what an agent changes', () => {
     const [outside, inside] = [await agentHolding([far]), await agentHolding([node])];
     const before = await count();
     for (const [operation, input] of changes)
-      await harness.refusal(operation, input as never, outside, 'scope_expansion_required');
+      await harness.refusal(operation, input, outside, 'scope_expansion_required');
     expect(await count()).toEqual(before);
     const callId = newId();
     const log = { node_id: node, kind: 'note', content: 'once' } as const;

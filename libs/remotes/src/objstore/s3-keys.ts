@@ -78,7 +78,7 @@ export class S3Keys {
       this.look(this.keyOf(path), callOf(path, { signal }));
     const found = await pMap(paths, look, { concurrency: LOOKS });
     return await Promise.all(
-      paths.map((path, index): S3Place | Promise<S3Place> => {
+      paths.map(async (path, index): Promise<S3Place> => {
         const object = found[index];
         if (object) return { path, key: this.keyOf(path), found: object, occupant: null };
         return this.search(path, { path, signal });
