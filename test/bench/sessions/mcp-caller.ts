@@ -49,12 +49,17 @@ export class McpCaller {
     if (text.includes('"isError":true') || !text.includes('"result"')) throw new Error(`${name} answered ${text}`);
   }
 
+  /** Ends the session; one that was idle for half an hour has ended already. */
   async close(): Promise<void> {
-    await this.send('DELETE');
+    await this.send('DELETE', undefined, [404]);
     this.agent.destroy();
   }
 
-  private send(method: string, body?: object): Promise<{ readonly incoming: IncomingMessage; readonly text: string }> {
+  private send(
+    method: string,
+    body?: object,
+    accepted: readonly number[] = [],
+  ): Promise<{ readonly incoming: IncomingMessage; readonly text: string }> {
     const headers = {
       authorization: `Bearer ${this.token}`,
       'content-type': 'application/json',
@@ -69,7 +74,7 @@ export class McpCaller {
         incoming.on('end', () => {
           const text = Buffer.concat(chunks).toString();
           const { statusCode = 0 } = incoming;
-          if (statusCode >= 200 && statusCode < 300) resolve({ incoming, text });
+          if ((statusCode >= 200 && statusCode < 300) || accepted.includes(statusCode)) resolve({ incoming, text });
           else reject(new Error(`${method} /mcp answered ${statusCode}: ${text}`));
         });
       });
