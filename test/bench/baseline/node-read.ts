@@ -41,6 +41,7 @@ export const NODE_READ = `
         FILTER (WHERE f.place <= 50), '[]'), 'complete', count(*) <= 50)
       FROM (SELECT *, row_number() OVER () AS place FROM (
         SELECT * FROM file.record WHERE node_id = n.id ORDER BY updated_at DESC, id DESC LIMIT 51) x) f),
+    'sessions', (SELECT count(*) FROM session.session c WHERE c.node_id = n.id AND c.state <> 'archived'),
     'local_path', NULL
   )::text AS json
   FROM n
