@@ -304,7 +304,7 @@ async function atLast<T>(from: () => Workstation, ask: (agent: WorkspaceAgent) =
       const agent = await agentOf(from()).catch(() => null);
       const asked = agent && ask(agent).then((answer) => answers.push(answer));
       await asked?.catch((error: Error) => {
-        if (!/SERVICE_UNAVAILABLE|REMOTE_UNAVAILABLE|TIMEOUT|session/i.test(error.message)) throw error;
+        if (!/SERVICE_UNAVAILABLE|REMOTE_UNAVAILABLE|TIMEOUT|session|fetch failed/i.test(error.message)) throw error;
       });
       return answers.length > 0;
     },
