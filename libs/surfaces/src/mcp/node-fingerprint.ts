@@ -3,8 +3,8 @@ import { getNode, RawJson } from '@workspace-graph/contracts';
 import { type Connection, envelopeOf } from './connection.js';
 import type { OperationBus } from './operation-bus.js';
 
-/** Names of users, which change without the node. */
-const USERS: readonly string[] = ['by', 'logged_by', 'resolved_by'];
+/** Names of users, and how many sessions are anchored there: both change without the node. */
+const BESIDE_NODE: readonly string[] = ['by', 'logged_by', 'resolved_by', 'sessions'];
 /** Lists that stand in the order of the names of what they refer to. */
 const ORDERED_BY_NAMES: readonly string[] = ['items', 'from'];
 
@@ -27,7 +27,7 @@ export async function fingerprintOf(
 
 /** For JSON.stringify, which calls it with the object that holds the value. */
 function ofItself(this: object, key: string, value: unknown): unknown {
-  if (USERS.includes(key)) return undefined;
+  if (BESIDE_NODE.includes(key)) return undefined;
   if (ORDERED_BY_NAMES.includes(key) && Array.isArray(value)) return value.toSorted(byId);
   const ofReference = key === 'name' && 'type' in this && !('lifecycle' in this);
   return ofReference ? undefined : value;

@@ -18,7 +18,7 @@ import { IconButton } from '../parts/icon-button';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
-import type { Duty } from './node-query';
+import { type Duty, readNode } from './node-query';
 
 interface DutiesProps {
   readonly node: Node;
@@ -165,10 +165,12 @@ function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps) {
     update.mutate({ responsibility_id: duty.id, assignee_ids: [...new Set(ids)] });
   const held = duty.assignees.map(({ id }) => id);
   const takeOut = async () => {
-    const place = node.responsibilities.findIndex(({ id }) => id === duty.id);
+    // What is put back is what there was, also where this page has not heard of all of it yet.
+    const now = await readNode(node.id).catch(() => node);
+    const place = now.responsibilities.findIndex(({ id }) => id === duty.id);
     await remove.mutateAsync({ responsibility_id: duty.id });
     onClose();
-    tell(t('duties.removed', { title: duty.title }), () => putBack(node, duty, place));
+    tell(t('duties.removed', { title: duty.title }), () => putBack(now, now.responsibilities[place] ?? duty, place));
   };
   return (
     <div className="unfolded">

@@ -69,7 +69,7 @@ export function Picker<T extends Option>({
     onPick(option);
   };
   const found = (
-    <Combobox.Options className="options" aria-label={label}>
+    <Combobox.Options className="options" aria-label={label} tabIndex={isInline ? 0 : undefined}>
       {data?.map(({ id, text: name, lead, note, off }) => (
         <Combobox.Option key={id} value={id} disabled={off !== undefined}>
           {lead}
