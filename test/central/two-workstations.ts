@@ -32,20 +32,26 @@ export interface TwoWorkstations extends AsyncDisposable {
   project(name?: string): Promise<{ readonly id: string; readonly here: string; readonly there: string }>;
 }
 
-/** `other` is the folder of the second workstation. */
+export interface TwoWorkstationsOptions extends WorldOptions {
+  /** The folder of the second workstation. */
+  readonly other?: WorkspaceFolder;
+  /** Everybody asks the only gateway itself: where bytes are measured, those that a balancer copies would be counted. */
+  readonly isDirect?: boolean;
+}
+
 export async function startTwoWorkstations({
   replicas,
   other = new WorkspaceFolder({ onDisk: true }),
+  isDirect = false,
   ...options
-}: WorldOptions & { readonly other?: WorkspaceFolder } = {}): Promise<TwoWorkstations> {
+}: TwoWorkstationsOptions = {}): Promise<TwoWorkstations> {
   const stack = new AsyncDisposableStack();
   try {
     const variables = { SVC_RATE_LIMIT_PER_MINUTE: '0', SVC_ALLOWED_HOSTS: '127.0.0.1' };
     const world = stack.use(
       await startWorld({ variables, ...options, replicas: { 'graph-svc': 1, gateway: 1, 'file-svc': 1, ...replicas } }),
     );
-    const balancer = stack.use(await Balancer.listen(() => world.central.urls));
-    const ada = world.ada.at(balancer.url);
+    const ada = isDirect ? world.ada : world.ada.at(stack.use(await Balancer.listen(() => world.central.urls)).url);
     const storage = join(world.central.volume('files'), 'folders', 'team');
     await mkdir(storage, { recursive: true });
     await ada.call(setupRemote, { name: 'team', type: 'fs', config: { folder: 'team' } });

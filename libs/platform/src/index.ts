@@ -10,4 +10,5 @@ export * from './ops/index.js';
 export * from './process/index.js';
 export * from './services/index.js';
 export * from './shutdown/index.js';
+export * from './streams/index.js';
 export * from './tracing/index.js';

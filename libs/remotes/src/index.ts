@@ -16,7 +16,7 @@ export {
   ContentHashes,
   type Expecting,
   type ListOptions,
-  partsOf,
+  passingParts,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,

@@ -36,7 +36,7 @@ export async function openStage(options: TransferBenchOptions, progress: (line: 
   const rclone = await rcloneProgram();
   const stack = new AsyncDisposableStack();
   try {
-    const all = stack.use(await startTwoWorkstations({ durable: true }));
+    const all = stack.use(await startTwoWorkstations({ durable: true, isDirect: true }));
     const scratch = await mkdtemp(join(tmpdir(), 'bench-transfer-'));
     stack.defer(() => rm(scratch, { recursive: true, force: true }));
     const storages = new Map<TransferBackend, Promise<Storage | null>>();

@@ -1,2 +1,1 @@
 export * from './keep-heap-small.js';
-export * from './passed-bytes.js';

@@ -1,9 +1,9 @@
 import { mimeTypeOf } from '@workspace-graph/disk';
+import { abortable } from '@workspace-graph/platform';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
 import { callOf, type HttpCall } from '../http/network.js';
 import {
-  abortable,
   type CallOptions,
   changed,
   cleared,

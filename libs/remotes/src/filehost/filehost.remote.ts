@@ -1,6 +1,6 @@
+import { abortable } from '@workspace-graph/platform';
 import { contentOf, rangeHeader } from '../http/http-content.js';
 import {
-  abortable,
   type CallOptions,
   changed,
   folderOf,

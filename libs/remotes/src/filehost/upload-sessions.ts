@@ -1,9 +1,9 @@
+import { abortable } from '@workspace-graph/platform';
 import {
-  abortable,
   type CallOptions,
   type KeptUpload,
   keptUpload,
-  partsOf,
+  passingParts,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
@@ -61,7 +61,7 @@ export class UploadSessions implements ResumableUploads {
   ): Promise<number> {
     const at = uploadNamed(upload);
     let done = offset;
-    for await (const part of partsOf(abortable(bytes, options.signal), PART_BYTES)) {
+    for await (const part of passingParts(abortable(bytes, options.signal), PART_BYTES)) {
       await this.send(at, { offset: done, close: false }, part, options).catch((error: unknown) => {
         throw isOtherOffset(error) ? new RemoteFailure('changed', { path: at.path }, { cause: error }) : error;
       });

@@ -9,13 +9,13 @@ import {
   temporaryName,
   WRITE_FLAGS,
 } from '@workspace-graph/disk';
+import { abortable } from '@workspace-graph/platform';
 import {
   ABANDONED_UPLOAD_MS,
-  abortable,
   type CallOptions,
   growingFile,
   keptUpload,
-  partsOf,
+  passingParts,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
@@ -71,7 +71,7 @@ export class FsUploads implements ResumableUploads {
       if (offset > (await file.stat()).size) throw new RemoteFailure('changed', { path });
       await file.truncate(offset);
       let done = offset;
-      for await (const part of partsOf(abortable(bytes, options.signal), this.partBytes)) {
+      for await (const part of passingParts(abortable(bytes, options.signal), this.partBytes)) {
         for (let written = 0; written < part.byteLength; )
           written += (await file.write(part, written, part.byteLength - written, done + written)).bytesWritten;
         await file.sync();

@@ -19,8 +19,8 @@ import {
   statOrNull,
 } from '@workspace-graph/disk';
 import { segmentProblem } from '@workspace-graph/domain';
+import { abortable } from '@workspace-graph/platform';
 import {
-  abortable,
   type CallOptions,
   changed,
   folderPath,

@@ -1,11 +1,5 @@
-import {
-  abortable,
-  changed,
-  type ReadOptions,
-  type RemoteContent,
-  RemoteFailure,
-  type RemoteFile,
-} from '../port/index.js';
+import { abortable } from '@workspace-graph/platform';
+import { changed, type ReadOptions, type RemoteContent, RemoteFailure, type RemoteFile } from '../port/index.js';
 
 type Range = ReadOptions['range'];
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { abortable } from '@workspace-graph/platform';
 import {
-  abortable,
   type CallOptions,
   keptUpload,
   partsOf,

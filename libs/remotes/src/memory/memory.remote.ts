@@ -1,6 +1,6 @@
 import { only, twinIn } from '@workspace-graph/disk';
+import { abortable } from '@workspace-graph/platform';
 import {
-  abortable,
   type CallOptions,
   folderOf,
   folderPath,

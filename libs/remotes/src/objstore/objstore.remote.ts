@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
+import { abortable } from '@workspace-graph/platform';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
 import { callOf } from '../http/network.js';
 import {
-  abortable,
   type CallOptions,
   changed,
   folderOf,
   type ListOptions,
   mayPut,
-  partsOf,
+  passingParts,
   type ReadOptions,
   type Remote,
   type RemoteCapabilities,
@@ -120,7 +120,7 @@ export class ObjstoreRemote implements Remote {
     const call = callOf(checked, options);
     const { expected, signal } = options;
     // Faults of the stream are passed on as they are.
-    const parts = partsOf(abortable(bytes, signal), PART_BYTES);
+    const parts = passingParts(abortable(bytes, signal), PART_BYTES);
     let upload: Multipart | null = null;
     try {
       for await (const part of parts) {

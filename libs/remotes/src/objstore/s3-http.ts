@@ -1,6 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { aheadMsOf, type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { sendPart } from '../http/send-part.js';
 import { readXml, type XmlElement } from '../http/xml.js';
 import { codeOf, refusalOf } from './s3-failure.js';
 
@@ -22,6 +23,8 @@ export interface S3Call extends HttpCall {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** A body that may be sent twice, and is not to be copied. */
+  readonly part?: Uint8Array;
   /** Statuses that the caller explains itself, beside those of success. */
   readonly accept?: readonly number[];
 }
@@ -92,7 +95,7 @@ export class S3Http {
     call.signal?.throwIfAborted();
     const { hostname, port, host, protocol, pathname } = this.base;
     const path = key === null ? `${pathname.replace(/\/$/, '')}/` : `${pathname.replace(/\/$/, '')}/${pathOf(key)}`;
-    const { body, query = {} } = call;
+    const { body, part, query = {}, signal } = call;
     const request = {
       method,
       protocol,
@@ -104,7 +107,7 @@ export class S3Http {
         ...call.headers,
         host,
         'x-amz-content-sha256': createHash('sha256')
-          .update(body ?? '')
+          .update(part ?? body ?? '')
           .digest('hex'),
       },
     };
@@ -112,23 +115,21 @@ export class S3Http {
     const { headers } = await this.signer.sign(request, { signingDate });
     const { host: _host, ...rest } = headers;
     const url = `${protocol}//${host}${path}${queryOf(query)}`;
+    if (part) return onNetwork(call, () => sendPart(url, { method, headers: rest, part, signal }));
     const init: RequestInit = {
       method,
       headers: rest,
       // Where a redirection may be answered, a body is kept in case it has to be sent again.
       redirect: 'error',
-      ...(call.signal ? { signal: call.signal } : {}),
-      ...(body === undefined
-        ? {}
-        : {
-            body:
-              typeof body === 'string'
-                ? body
-                : Buffer.from(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength),
-          }),
+      ...(signal ? { signal } : {}),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : viewOf(body) }),
     };
     return onNetwork(call, () => fetch(url, init));
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 /** Hashes of the signature, by the system's own library. */
@@ -154,9 +155,7 @@ class NodeSha256 {
 
 function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Buffer {
   if (typeof data === 'string') return Buffer.from(data);
-  return ArrayBuffer.isView(data)
-    ? Buffer.from(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)
-    : Buffer.from(data);
+  return ArrayBuffer.isView(data) ? viewOf(data) : Buffer.from(data);
 }
 
 /** All but what needs no escape in the rules of the signature. */

@@ -1,9 +1,9 @@
+import { abortable } from '@workspace-graph/platform';
 import { callOf } from '../http/network.js';
 import {
-  abortable,
   type CallOptions,
   keptUpload,
-  partsOf,
+  passingParts,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
@@ -53,7 +53,7 @@ export class S3Uploads implements ResumableUploads {
     const { path } = uploadNamed(upload);
     const multipart = await this.recalled(upload, options);
     if (!multipart.goBackTo(offset)) throw new RemoteFailure('changed', { path });
-    for await (const part of partsOf(abortable(bytes, options.signal), PART_BYTES))
+    for await (const part of passingParts(abortable(bytes, options.signal), PART_BYTES))
       await multipart.add(part, callOf(path, options));
     return multipart.sizeBytes;
   }

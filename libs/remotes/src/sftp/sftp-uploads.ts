@@ -1,11 +1,11 @@
 import { temporaryName } from '@workspace-graph/disk';
+import { abortable } from '@workspace-graph/platform';
 import {
-  abortable,
   type CallOptions,
   growingFile,
   keptUpload,
   NotedStream,
-  partsOf,
+  passingParts,
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
@@ -70,7 +70,7 @@ export class SftpUploads implements ResumableUploads {
   ): Promise<number> {
     const { file, path } = this.grown(upload);
     if (offset > (await this.received(upload, options))) throw new RemoteFailure('changed', { path });
-    const noted = new NotedStream(partsOf(abortable(bytes, options.signal), this.partBytes));
+    const noted = new NotedStream(passingParts(abortable(bytes, options.signal), this.partBytes));
     let done = offset;
     try {
       await this.files.truncate(file, offset);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { abortable } from '@workspace-graph/platform';
 import {
   ABANDONED_DRAFT_MS,
   ABANDONED_UPLOAD_MS,
-  abortable,
   type CallOptions,
   changed,
   cleared,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { abortable } from '@workspace-graph/platform';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
 import { callOf, type HttpCall, readAgain } from '../http/network.js';
 import {
   ABANDONED_DRAFT_MS,
-  abortable,
   type CallOptions,
   changed,
   cleared,

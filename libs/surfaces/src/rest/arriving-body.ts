@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '@workspace-graph/contracts';
+import { abortable } from '@workspace-graph/platform';
 import type { FastifyRequest } from 'fastify';
 import { type Admission, admissionOf } from '../edge/admission.js';
 import { bodyIncomplete, bodyTooLarge, unsupportedMediaType } from '../edge/error-answer.js';
@@ -38,29 +39,16 @@ export async function* confirmedAtEnd(
 async function* arriving(body: Readable, limitBytes: number, ended: AbortSignal): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
   // Not destroyed when the reader gives up: that would take away the connection on which the refusal is told.
-  const chunks: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false });
+  const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   try {
-    for (let next = await nextOf(chunks, ended); !next.done; next = await nextOf(chunks, ended)) {
-      sizeBytes += next.value.length;
+    for await (const chunk of abortable(chunks, ended)) {
+      sizeBytes += chunk.length;
       if (sizeBytes > limitBytes) throw bodyTooLarge(limitBytes);
-      yield next.value;
+      yield chunk;
     }
   } catch (error) {
     throw error instanceof ServiceError ? error : bodyIncomplete(error);
   }
-}
-
-/** The next chunk, unless `ended` comes first. */
-function nextOf(chunks: AsyncIterator<Buffer>, ended: AbortSignal): Promise<IteratorResult<Buffer>> {
-  const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Buffer>>();
-  const refuse = (): void => reject(ended.reason);
-  if (ended.aborted) refuse();
-  ended.addEventListener('abort', refuse, { once: true });
-  chunks
-    .next()
-    .then(resolve, reject)
-    .finally(() => ended.removeEventListener('abort', refuse));
-  return promise;
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {

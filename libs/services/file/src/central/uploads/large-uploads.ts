@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { type FileRecord, LIMITS, type Push, ServiceError } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { only } from '@workspace-graph/disk';
-import { partsOf, type Remote, RemoteFailure, type RemoteFile, type ResumableUploads } from '@workspace-graph/remotes';
+import {
+  passingParts,
+  type Remote,
+  RemoteFailure,
+  type RemoteFile,
+  type ResumableUploads,
+} from '@workspace-graph/remotes';
 import { otherContent } from '../live-contents.js';
 import type { RemoteObject } from '../object-locks.js';
 import { ResumedHash } from './resumed-hash.js';
@@ -119,7 +125,7 @@ export class LargeUploads {
     { bytes, signal }: Rest,
   ): Promise<boolean> {
     let done = { bytes: before, state: hash.state() };
-    for await (const part of partsOf(bytes, uploads.partBytes)) {
+    for await (const part of passingParts(bytes, uploads.partBytes)) {
       hash.update(part);
       const next = { bytes: done.bytes + part.byteLength, state: hash.state() };
       if (next.bytes > push.size_bytes) return false;

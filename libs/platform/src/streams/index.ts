@@ -1,0 +1,2 @@
+export * from './abortable.js';
+export * from './passed-bytes.js';
