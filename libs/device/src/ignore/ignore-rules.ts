@@ -1,4 +1,4 @@
-import { isIgnoredName } from '@workspace-graph/domain';
+import { isIgnoredName } from '@workspace-graph/domain/ignored-names';
 import ignore, { type Ignore } from 'ignore';
 
 /** Name of the file in a mirror, or in a folder of it, whose rules are those of gitignore. */

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
-import { stampOf } from '@workspace-graph/disk';
+import { stampOf } from '@workspace-graph/disk/stamp';
 import { codeOf } from './disk-walk.js';
 
 /** What became of reading one file. */

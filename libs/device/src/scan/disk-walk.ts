@@ -10,7 +10,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import { stampOf } from '@workspace-graph/disk';
+import { stampOf } from '@workspace-graph/disk/stamp';
 import { IGNORE_FILE, IgnoreRules } from '../ignore/ignore-rules.js';
 
 /** A file that is new or may have changed, as it stands on disk. */

@@ -1,4 +1,4 @@
-import { LIMITS } from '@workspace-graph/contracts';
+import { LIMITS } from '@workspace-graph/contracts/limits';
 import { snippetOf, wordsFound } from '../graph/snippet.js';
 import { placeFinder } from './passage.js';
 import { soughtWordsOf, type Term } from './search-terms.js';

@@ -1,4 +1,4 @@
-import { type NotedFile, type Term } from '@workspace-graph/domain';
+import type { NotedFile, Term } from '@workspace-graph/domain';
 import type { ExtractionState } from '../text/extraction.js';
 
 /** What was read of a file. */

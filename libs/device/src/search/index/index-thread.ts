@@ -1,5 +1,5 @@
 import type { Transferable } from 'node:worker_threads';
-import { type NotedFile, type Term } from '@workspace-graph/domain';
+import type { NotedFile, Term } from '@workspace-graph/domain';
 import { startWorker } from '../threads/start-worker.js';
 import { Thread } from '../threads/thread.js';
 import type { FoundFile, IndexReply, IndexRequest, IndexSearch, ReadFile } from './index-messages.js';

@@ -1,4 +1,4 @@
-import { type Term } from '@workspace-graph/domain';
+import type { Term } from '@workspace-graph/domain';
 
 /** Words between the terms of a file in which they stand close together. */
 const NEAR_WORDS = 12;

@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { fold, type NotedFile, snippetMaker, type Term, wordsOf } from '@workspace-graph/domain';
+import type { NotedFile, Term } from '@workspace-graph/domain';
+import { snippetMaker } from '@workspace-graph/domain/file-snippet';
+import { fold } from '@workspace-graph/domain/fold';
+import { wordsOf } from '@workspace-graph/domain/search-terms';
 import { atomically } from '../../store/atomically.js';
 import { unpackText } from '../text/packed-text.js';
 import type { FoundFile, IndexSearch, ReadFile } from './index-messages.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { decodeText } from '@workspace-graph/disk';
-import { fold } from '@workspace-graph/domain';
+import { decodeText } from '@workspace-graph/disk/decode-text';
+import { fold } from '@workspace-graph/domain/fold';
 import {
   EXTRACTION,
   type Extraction,

@@ -1,4 +1,4 @@
-import { decodeText } from '@workspace-graph/disk';
+import { decodeText } from '@workspace-graph/disk/decode-text';
 import { Parser } from 'htmlparser2';
 import { TextSink } from './text-sink.js';
 

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { inodeOf, stampOf } from '@workspace-graph/disk';
+import { inodeOf, stampOf } from '@workspace-graph/disk/stamp';
 import type { TrackedText } from './extraction.js';
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
