@@ -278,9 +278,8 @@ export class DeviceStore {
 
   /** Ends that: a file there was adopted, written or restored. */
   removeUntracked(nodeId: string, keys: readonly string[]): void {
-    this.sqlite.transaction(() => {
-      for (const key of keys) this.sqlite.run('DELETE FROM untracked WHERE node_id = ? AND path_key = ?', nodeId, key);
-    });
+    const sql = 'DELETE FROM untracked WHERE node_id = ? AND path_key IN (SELECT value FROM json_each(?))';
+    this.sqlite.run(sql, nodeId, JSON.stringify(keys));
   }
 }
 

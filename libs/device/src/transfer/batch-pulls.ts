@@ -10,7 +10,7 @@ import {
 } from '@workspace-graph/contracts';
 import { type MirrorPath, only, PathFinder } from '@workspace-graph/disk';
 import pMap from 'p-map';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { eachAlone, type Outcomes, orRefused, outcomeOf, portions, REQUESTS } from './batch-outcomes.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
 import { LocalFiles } from './local-files.js';
@@ -36,7 +36,7 @@ type Content = Framed<SentContent>;
 /** Files that are looked at, or replaced, at once. */
 const FILES = 8;
 /** Contents that are put into a folder together. */
-const GROUP = 64;
+const GROUP = LIMITS.filesPerBatch;
 const GROUP_BYTES = 1_048_576;
 
 /**
@@ -60,7 +60,10 @@ export class BatchPulls {
   ): Promise<Outcomes<PulledFile>> {
     const outcomes: Outcomes<PulledFile> = new Map();
     const sizeOf = (file: FileRecord): number => file.size_bytes ?? 0;
-    const small = files.filter((file) => sizeOf(file) <= LIMITS.batchedFileBytes && this.isOrdinary(file));
+    const states = this.files.states(files);
+    const small = files.filter(
+      (file) => sizeOf(file) <= LIMITS.batchedFileBytes && this.isOrdinary(file, states.get(file.id) ?? null),
+    );
     const together = (part: readonly FileRecord[]): Promise<void> => {
       const byId = new Map(part.map((file) => [file.id, file]));
       return this.transfers.inTurn([...byId.keys()], () =>
@@ -74,16 +77,16 @@ export class BatchPulls {
   }
 
   /** Whether a file has bytes on a remote, and was not moved since it was here. */
-  private isOrdinary(file: FileRecord): boolean {
-    return !file.is_native_format && file.remote_name !== null && this.files.isInPlace(file);
+  private isOrdinary(file: FileRecord, state: FileState | null): boolean {
+    return !file.is_native_format && file.remote_name !== null && this.files.isInPlace(file, state);
   }
 
   /** What lies here is told, so that the same is not sent. Files that have grown meanwhile get no outcome. */
   private async together(pulling: Pulling, transferring: Transferring): Promise<void> {
     const { row, files, outcomes } = pulling;
     const { signal } = transferring;
-    const paths = new PathFinder(row.path);
-    const found = await pMap(files.values(), (file) => this.files.look(row, file, signal, paths), {
+    const known = { paths: new PathFinder(row.path), states: this.files.states([...files.values()]) };
+    const found = await pMap(files.values(), (file) => this.files.look(row, file, signal, known), {
       concurrency: FILES,
     });
     const pulls = [...files.keys()].map((file_id, index): Pull => ({ file_id, has: found[index]?.sha256 ?? null }));

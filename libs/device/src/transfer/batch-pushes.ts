@@ -18,7 +18,7 @@ interface Sending {
 }
 
 /** Contents that are read together, and held until they are sent. */
-const GROUP = 64;
+const GROUP = LIMITS.filesPerBatch;
 const GROUP_BYTES = 1_048_576;
 
 /**
@@ -37,7 +37,8 @@ export class BatchPushes {
   /** Sends what lies in a folder of files of its node, by their ids. @throws what is no refusal; the reason of the signal */
   async push(row: MirrorRow, fileIds: readonly string[], transferring: Transferring): Promise<Outcomes<PushedFile>> {
     const outcomes: Outcomes<PushedFile> = new Map();
-    const sizeOf = (fileId: string): number => this.parts.store.file(fileId)?.sizeBytes ?? 0;
+    const known = this.parts.store.files(fileIds);
+    const sizeOf = (fileId: string): number => known.get(fileId)?.sizeBytes ?? 0;
     const small = fileIds.filter((fileId) => sizeOf(fileId) <= LIMITS.batchedFileBytes);
     const together = (ids: readonly string[]): Promise<void> => this.together(row, ids, outcomes, transferring.signal);
     await pMap(portions(small, sizeOf), together, { concurrency: REQUESTS });
@@ -71,7 +72,7 @@ export class BatchPushes {
     signal: AbortSignal,
   ): AsyncGenerator<Framed<Push>> {
     const sizeOf = ({ sizeBytes }: FileState): number => sizeBytes;
-    const states = ids.flatMap((fileId) => this.parts.store.file(fileId) ?? []);
+    const states = [...this.parts.store.files(ids).values()];
     for (const group of portions(states, sizeOf, { items: GROUP, bytes: GROUP_BYTES })) {
       const contents = await this.files.readWhole(row, group, LIMITS.batchedFileBytes);
       for (const { fileId } of group) {

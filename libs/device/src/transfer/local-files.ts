@@ -46,6 +46,12 @@ export interface WholeLocal {
   readonly bytes: Uint8Array;
 }
 
+/** What was looked at once for many files of one folder. */
+interface Known {
+  readonly paths: PathFinder;
+  readonly states: ReadonlyMap<string, FileState>;
+}
+
 /** Files that are read at once. */
 const AT_ONCE = 8;
 
@@ -73,9 +79,9 @@ export class LocalFiles {
     row: MirrorRow,
     { id, path }: Pick<FileRecord, 'id' | 'path'>,
     signal: AbortSignal,
-    paths = new PathFinder(row.path),
+    { paths, states }: Known = { paths: new PathFinder(row.path), states: this.parts.store.files([id]) },
   ): Promise<LocalFile> {
-    const state = this.parts.store.file(id);
+    const state = states.get(id) ?? null;
     const at = await paths.locate(path);
     if (!at.exists) return { at, state, sha256: null };
     await using handle = await openForReading(at);
@@ -83,9 +89,13 @@ export class LocalFiles {
     return { at, state, sha256 };
   }
 
+  /** What the device knows of files, by their ids. */
+  states(files: readonly Pick<FileRecord, 'id'>[]): ReadonlyMap<string, FileState> {
+    return this.parts.store.files(files.map(({ id }) => id));
+  }
+
   /** Whether a file lies where its record tells, as far as anything lies here. */
-  isInPlace({ id, node_id, path }: FileRecord): boolean {
-    const state = this.parts.store.file(id);
+  isInPlace({ node_id, path }: FileRecord, state: FileState | null): boolean {
     return state === null || state.isDeleted || (state.nodeId === node_id && state.path === path);
   }
 
@@ -110,7 +120,7 @@ export class LocalFiles {
   ): Promise<void> {
     const state = this.parts.store.file(file.id);
     const fromRow = state && this.parts.store.mirror(state.nodeId);
-    if (!fromRow || this.isInPlace(file)) return;
+    if (!fromRow || this.isInPlace(file, state)) return;
     const { sha256 } = await this.look(fromRow, { id: file.id, path: state.path }, signal);
     if (sha256 === null || sha256 !== state.sha256 || (await locate(row.path, file.path)).exists) return;
     await this.parts.locks.run([fromRow.nodeId, row.nodeId], async () => {

@@ -16,7 +16,7 @@ import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { mustBeFree } from '../files/file-changes.js';
 import { sameFolder } from '../files/node-folders.js';
 import type { FileDelta } from '../records/file-delta.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 
 /** What a remote was found to have of a file. */
@@ -98,11 +98,12 @@ export class Placements {
       for (const { file } of group) refused.set(file.id, refusalOf(error));
       return null;
     }
+    const known = this.knownAt(row, group);
     const write = async ({ file, at, bytes }: Placing): Promise<void> => {
       signal.throwIfAborted();
       await unlessRefused(file, refused, () => {
         checkedPath(file.path, 'path', { portable: true });
-        mustBeFree(this.parts.store, row.nodeId, at);
+        if (at.exists || known.has(pathKey(at.path))) mustBeFree(this.parts.store, row.nodeId, at);
         return files.write({ path: at.path, bytes });
       });
     };
@@ -112,10 +113,12 @@ export class Placements {
 
   private async name(row: MirrorRow, { files, group }: Staged, refused: Refused): Promise<Placed[]> {
     const free: Placing[] = [];
+    const known = this.knownAt(row, group);
     for (const placing of group) {
-      if (refused.has(placing.file.id)) continue;
-      await unlessRefused(placing.file, refused, async () => mustBeFree(this.parts.store, row.nodeId, placing.at));
-      if (!refused.has(placing.file.id)) free.push(placing);
+      const { file, at } = placing;
+      if ((at.exists || known.has(pathKey(at.path))) && !refused.has(file.id))
+        await unlessRefused(file, refused, async () => mustBeFree(this.parts.store, row.nodeId, at));
+      if (!refused.has(file.id)) free.push(placing);
     }
     const [first] = free;
     if (!first) return [];
@@ -138,9 +141,19 @@ export class Placements {
     }
   }
 
-  private async enter({ nodeId }: MirrorRow, placed: readonly Placed[], noted: NotedAsides): Promise<void> {
+  /** What is tracked where these are to lie, by the keys of their paths. */
+  private knownAt({ nodeId }: MirrorRow, placings: readonly Pick<Placing, 'at'>[]): ReadonlyMap<string, FileState> {
+    return this.parts.store.filesAt(
+      nodeId,
+      placings.map(({ at }) => pathKey(at.path)),
+    );
+  }
+
+  private async enter(row: MirrorRow, placed: readonly Placed[], noted: NotedAsides): Promise<void> {
+    const { nodeId } = row;
+    const known = this.knownAt(row, placed);
     const deltas = placed.map(({ file: record, at, seen }): FileDelta => {
-      return { kind: 'pulled', record, replaces: this.parts.store.fileAt(nodeId, pathKey(at.path)), seen };
+      return { kind: 'pulled', record, replaces: known.get(pathKey(at.path)) ?? null, seen };
     });
     try {
       await this.parts.files.apply(nodeId, deltas, { action: 'pull_file', asker: null, strict: true });

@@ -135,8 +135,9 @@ export class Transfers {
   /** Whatever has become of these files here since, this is what the remote has: hashes by their ids. */
   async noteSynced(nodeId: string, hashes: ReadonlyMap<string, string>): Promise<void> {
     await this.parts.locks.run([nodeId], async () => {
+      const known = this.parts.store.files([...hashes.keys()]);
       const put = [...hashes].flatMap(([fileId, lastSyncedHash]) => {
-        const now = this.parts.store.file(fileId);
+        const now = known.get(fileId);
         return now ? { ...now, lastSyncedHash, wasPushed: true } : [];
       });
       this.parts.store.changeFiles({ put });

@@ -122,8 +122,17 @@ export class AsideFiles implements OnApplicationBootstrap, BeforeApplicationShut
 
   private note(places: readonly AsidePlace[]): NotedAsides {
     const takenAt = new Date().toISOString();
+    const known = new Map(
+      [...Map.groupBy(places, ({ nodeId }) => nodeId)].map(([nodeId, group]) => [
+        nodeId,
+        this.parts.store.filesAt(
+          nodeId,
+          group.map(({ path }) => pathKey(path)),
+        ),
+      ]),
+    );
     const rows = places.map(({ nodeId, path, sha256 = null }): AsideRow => {
-      const file = this.parts.store.fileAt(nodeId, pathKey(path));
+      const file = known.get(nodeId)?.get(pathKey(path));
       const fileId = file?.path === path ? file.fileId : null;
       return { id: newId(), nodeId, fileId, path, sha256, isDone: false, takenAt };
     });
