@@ -12,7 +12,7 @@ const DEMO = join(import.meta.dirname, '../../apps/device-agent/demo/linden-bake
 /** At most for a refusal and the call that it names. */
 const REFUSAL_TOKENS = 500;
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 const clients: Client[] = [];
 

@@ -26,7 +26,7 @@ const BODY_MOST_BYTES = 1_048_576;
 /** Within what every way through the product takes; only its content is too long. */
 const BODY_TAKEN_BYTES = 990_000;
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 let organization: Node;
 
@@ -179,7 +179,7 @@ describe('the edge of a local workspace', () => {
   it(
     'limits each credential and each address by itself [edge.rate-limit.per-credential, edge.rate-limit.per-address, errors.rate-limited]',
     async () => {
-      await using small = new WorkspaceFolder();
+      await using small = new WorkspaceFolder({ isStarted: true });
       const { url } = await small.start({ SVC_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });
       const busy = new RestClient(url, small.token);
       const { secret } = await busy.call(createToken, { label: 'calm', scope: 'read' });

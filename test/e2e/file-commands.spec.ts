@@ -4,7 +4,7 @@ import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
 const NODE = 'Second oven';
 
-const folder = new WorkspaceFolder({ onDisk: true });
+const folder = new WorkspaceFolder({ onDisk: true, isStarted: true });
 let mirror = '';
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
 import { hashesBelow, type SampleFiles, sampleFiles, sectionOf } from './sample-files.js';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
 
-const folder = new WorkspaceFolder({ onDisk: true });
+const folder = new WorkspaceFolder({ onDisk: true, isStarted: true });
 let workspace: RunningWorkspace;
 let sample: SampleFiles;
 /** Mirrors by the key of their node. */

@@ -69,7 +69,7 @@ describe('a restore whose database is killed', () => {
   it(
     'says that nothing changed; the doctor names what it left, and the next start removes it [cli.backup-restore, cli.doctor]',
     async () => {
-      await using folder = new WorkspaceFolder();
+      await using folder = new WorkspaceFolder({ isStarted: true });
       let workspace = await folder.start();
       const headers = { 'content-type': 'application/json' };
       const imported = await workspace.fetch('/import', { method: 'POST', body: largeDocument(), headers });

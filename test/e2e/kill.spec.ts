@@ -27,7 +27,7 @@ async function countNodes(workspace: RunningWorkspace): Promise<number> {
 
 describe('a local workspace killed in the middle of its work', () => {
   it('has every acknowledged write after the restart, and no half of any [graph.durability.kill-9, cli.start.orphan-database-repaired]', async () => {
-    await using folder = new WorkspaceFolder({ onDisk: true });
+    await using folder = new WorkspaceFolder({ onDisk: true, isStarted: true });
     let workspace = await folder.start();
     const node: Node = await workspace.call(createNode, { type: 'organization', name: 'Writes' });
     const acknowledged: string[] = [];
@@ -61,7 +61,7 @@ describe('a local workspace killed in the middle of its work', () => {
   });
 
   it('has an import wholly or not at all, and takes it again [graph.import.one-transaction]', async () => {
-    await using folder = new WorkspaceFolder({ onDisk: true });
+    await using folder = new WorkspaceFolder({ onDisk: true, isStarted: true });
     const document = largeDocument(6_000);
     for (const afterMs of [150, 500, 900]) {
       const workspace = await folder.start();

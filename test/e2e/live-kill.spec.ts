@@ -15,7 +15,7 @@ const ROUNDS = 3;
 /** Texts of the agent before each kill, and texts that nobody waits for when it comes. */
 const SAID = 20;
 
-const folder = new WorkspaceFolder({ onDisk: true });
+const folder = new WorkspaceFolder({ onDisk: true, isStarted: true });
 let workspace: RunningWorkspace | undefined;
 let owner: RestClient;
 afterAll(() => folder[Symbol.asyncDispose]());

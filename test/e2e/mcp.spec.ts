@@ -37,7 +37,7 @@ const DOCUMENTS = [
 ];
 const INSPECTOR = inPackage('@modelcontextprotocol/inspector', 'clients', 'launcher', 'build', 'index.js');
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 
 beforeAll(async () => {

@@ -15,7 +15,7 @@ const OF_REMOTES = REMOTE_OPERATIONS.map(({ name }) => name);
 const OF_BYTES = ['get_file_content', 'put_file_content', 'create_files'];
 
 describe('a real workspace, called from its own document', () => {
-  const folder = new WorkspaceFolder();
+  const folder = new WorkspaceFolder({ isStarted: true });
   let workspace: RunningWorkspace;
 
   beforeAll(async () => {

@@ -31,7 +31,7 @@ interface Refusal {
   readonly details: { readonly node_id: string; readonly hint: string };
 }
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let owner: RestClient;
 let agent: Client;
 let home: Place;

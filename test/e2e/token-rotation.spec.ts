@@ -6,7 +6,7 @@ import { createToken, listTokens, whoami } from '@workspace-graph/contracts';
 import { RestClient } from '../central/rest-client.js';
 import { START_MS, WorkspaceFolder } from './workspace-process.js';
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 let url: string;
 
 beforeAll(async () => {

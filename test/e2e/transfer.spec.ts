@@ -11,7 +11,7 @@ const TEXT = 'これは何のためにあり、誰が責任を持つか。 '.rep
 const MEBIBYTE = 1_048_576;
 const [COMMAND_MOST_MB, WORKSPACE_MOST_MB] = [300, 1_200];
 
-const folder = new WorkspaceFolder();
+const folder = new WorkspaceFolder({ isStarted: true });
 const file = join(folder.root, 'large.json');
 let workspace: RunningWorkspace;
 let nodes = 0;

@@ -24,7 +24,7 @@ export class RunningWorld implements AsyncDisposable {
   ) {}
 
   static async start(): Promise<RunningWorld> {
-    const folder = new WorkspaceFolder();
+    const folder = new WorkspaceFolder({ isStarted: true });
     try {
       const { url } = await folder.start();
       const connectionString = readFileSync(join(folder.root, '.svc/database-url'), 'utf8').trim();

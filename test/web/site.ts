@@ -78,7 +78,7 @@ export class Site implements AsyncDisposable {
   ) {}
 
   static async start(): Promise<Site> {
-    const folder = new WorkspaceFolder();
+    const folder = new WorkspaceFolder({ isStarted: true });
     return Site.of(folder, await folder.start());
   }
 
