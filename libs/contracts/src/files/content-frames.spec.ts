@@ -47,6 +47,17 @@ describe('several contents in one stream', () => {
       ),
     ));
 
+  it('travel many at a time where they are small, and whole where they are not', async () => {
+    const sizes = [...Array.from({ length: 60 }, () => 4_096), 100_000, 0, 70_000];
+    const contents = sizes.map((size, index) => ({ header: { index }, bytes: new Uint8Array(size).fill(index) }));
+    const chunks = await collected(framed(all(contents)));
+    expect(chunks).toHaveLength(7);
+    const found = await collected(unframed(all(chunks), 100_000));
+    expect(found.map(({ bytes }) => [bytes.length, bytes.at(-1)])).toEqual(
+      sizes.map((size, index) => [size, size === 0 ? undefined : index]),
+    );
+  });
+
   it('are never taken for whole when the stream ends within one', async () => {
     const whole = await bytesOf([{ header: { name: 'a' }, bytes: Buffer.from('content') }]);
     for (let length = 1; length < whole.length; length += 1)

@@ -2,6 +2,8 @@ import { ServiceError } from '../errors.js';
 
 const LENGTH_BYTES = 4;
 const MOST_HEADER_BYTES = 16_384;
+/** Small contents are sent so many bytes at a time: each chunk costs a call of the system on every machine it passes. */
+const CHUNK_BYTES = 65_536;
 
 /** One of several contents in a stream, and what is told of it. */
 export interface Framed<H> {
@@ -15,16 +17,24 @@ export interface Framed<H> {
  */
 export async function* framed<H>(contents: AsyncIterable<Framed<H>>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
+  let chunk = new Uint8Array();
+  let size = 0;
   for await (const { header, bytes } of contents) {
     const told = encoder.encode(JSON.stringify(header));
-    const frame = new Uint8Array(2 * LENGTH_BYTES + told.length + bytes.length);
-    const view = new DataView(frame.buffer);
+    const frameBytes = 2 * LENGTH_BYTES + told.length + bytes.length;
+    if (size + frameBytes > chunk.length) {
+      if (size > 0) yield chunk.subarray(0, size);
+      chunk = new Uint8Array(Math.max(CHUNK_BYTES, frameBytes));
+      size = 0;
+    }
+    const view = new DataView(chunk.buffer, size);
     view.setUint32(0, told.length);
     view.setUint32(LENGTH_BYTES, bytes.length);
-    frame.set(told, 2 * LENGTH_BYTES);
-    frame.set(bytes, 2 * LENGTH_BYTES + told.length);
-    yield frame;
+    chunk.set(told, size + 2 * LENGTH_BYTES);
+    chunk.set(bytes, size + 2 * LENGTH_BYTES + told.length);
+    size += frameBytes;
   }
+  if (size > 0) yield chunk.subarray(0, size);
 }
 
 /**
