@@ -11,9 +11,13 @@ export class Agent implements AsyncDisposable {
     readonly session: Session,
   ) {}
 
-  static async connect(workspace: RunningWorkspace, token: string, nodeId: string): Promise<Agent> {
-    // Told from the others of the node by its name.
-    const name = `agent ${randomUUID()}`;
+  /** `name` is no other agent's of the node, by which its session is found. */
+  static async connect(
+    workspace: RunningWorkspace,
+    token: string,
+    nodeId: string,
+    name = `agent ${randomUUID()}`,
+  ): Promise<Agent> {
     const client = new Client({ name, version: '1' });
     const requestInit = { headers: { authorization: `Bearer ${token}` } };
     const address = new URL(`${workspace.url}/mcp?home_node_id=${nodeId}`);
