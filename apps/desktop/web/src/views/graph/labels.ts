@@ -48,10 +48,12 @@ export class Labels {
       const { font, height } = fontOf(node);
       context.font = `${font} ${FAMILY}`;
       const size: Size = { width: context.measureText(node.name).width + 2 * MARGIN_PX, height };
-      const places = placesAround(around(node), size, canvas).filter((box) => namesAt.isFree(box));
+      const places = placesAround(around(node), size, canvas);
       // The selected node and its large neighbours keep their names, over other nodes if need be.
-      const kept = node.rank === 3 || (node.rank === 2 && node.isLarge) ? places[0] : undefined;
-      const box = places.find((one) => nodesAt.isFree(one)) ?? kept;
+      const isKept = node.rank === 3 || (node.rank === 2 && node.isLarge);
+      const box =
+        places.find((one) => namesAt.isFree(one) && nodesAt.isFree(one)) ??
+        (isKept ? places.find((one) => namesAt.isFree(one)) : undefined);
       if (!box) continue;
       namesAt.add(box);
       this.write(context, node, box);

@@ -21,7 +21,9 @@ export interface Size {
 /** Between a node and its name. */
 const GAP_PX = 3;
 /** How much of a name is left of its node where its middle is not. */
-const SHIFTS = [0.3, 0.7, 0.1, 0.9] as const;
+const SHIFTS = [0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9] as const;
+/** How much farther from its node a name may be where it has no room beside it. */
+const FARTHER_PX = [5, 10] as const;
 const CELL_PX = 48;
 /** More cells than a canvas is wide. */
 const ROW = 100_000;
@@ -44,8 +46,8 @@ export class Taken {
 }
 
 /**
- * Where a name may be: below its node, right, left or above it, then below and above with less of it on one side. Beside the
- * edge of the canvas it is moved in, never cut.
+ * Where a name may be: below its node, right, left or above it, then below and above with less of it on one side, and at last
+ * farther away. Beside the edge of the canvas it is moved in, never cut.
  */
 export function placesAround({ x, y, radius }: Spot, { width, height }: Size, canvas: Size): readonly Box[] {
   const far = radius + GAP_PX;
@@ -57,6 +59,9 @@ export function placesAround({ x, y, radius }: Spot, { width, height }: Size, ca
     [x - far - width, y - height / 2],
     [leftOf(0.5), above],
     ...SHIFTS.flatMap((part) => [below, above].map((top) => [leftOf(part), top] as const)),
+    ...FARTHER_PX.flatMap((more) =>
+      [0.5, ...SHIFTS].flatMap((part) => [below + more, above - more].map((top) => [leftOf(part), top] as const)),
+    ),
   ] as const;
   return corners
     .map(([left, top]) => ({ left, top, right: left + width, bottom: top + height }))
