@@ -132,14 +132,17 @@ interface RowProps {
 }
 
 function Row({ node: { type, name, lifecycle }, parent, edges = 0 }: RowProps) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   return (
     <>
       <TypeGlyph type={type} label={t(`type.${type}`)} />
       <span className="cut med">{name}</span>
       <span className="t3 f12 cut">{parent?.name}</span>
       <span className="t3 f12 cut">{t(`lifecycle.${lifecycle}`)}</span>
-      <span className="t3 f12 num">{t('graph.edges', { count: edges })}</span>
+      <span className="t3 f12 num">
+        <span aria-hidden="true">{edges.toLocaleString(i18n.language)}</span>
+        <span className="vh">{t('graph.edges', { count: edges })}</span>
+      </span>
     </>
   );
 }
