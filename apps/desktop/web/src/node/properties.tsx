@@ -7,6 +7,7 @@ import { Avatar } from '../parts/avatar';
 import { PickOne } from '../parts/pick-one';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { HealthIcon, LifecycleIcon } from '../parts/state-icon';
 import { tell } from '../parts/toasts';
 import { AccessQuestion } from './access-question';
 import { Meanwhile } from './meanwhile';
@@ -33,6 +34,7 @@ export function Properties({ node, mayManage }: PropertiesProps) {
       <dl className="props">
         <dt>{t('node.lifecycle')}</dt>
         <dd>
+          <LifecycleIcon of={lifecycle} />
           {mayManage ? (
             <PickOne
               label={t('node.lifecycle')}
@@ -51,6 +53,7 @@ export function Properties({ node, mayManage }: PropertiesProps) {
           <>
             <dt>{t('node.health')}</dt>
             <dd>
+              <HealthIcon of={health} />
               {mayManage ? (
                 <PickOne
                   label={t('node.health')}
