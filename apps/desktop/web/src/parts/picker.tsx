@@ -31,6 +31,8 @@ interface PickerProps<T extends Option> {
   readonly isInline?: boolean;
   /** It stands there always, and was not opened to be typed into. */
   readonly isStanding?: boolean;
+  /** The key that leads to it. */
+  readonly shortcut?: string;
 }
 
 /** A field that finds one of many by what is typed. */
@@ -42,6 +44,7 @@ export function Picker<T extends Option>({
   basis = '',
   isInline = false,
   isStanding = false,
+  shortcut,
   id,
 }: PickerProps<T>) {
   const { t } = useTranslation();
@@ -110,6 +113,11 @@ export function Picker<T extends Option>({
               }}
             />
           </Combobox.EventsTarget>
+          {shortcut && text === '' && (
+            <span className="nth" aria-hidden="true">
+              {shortcut}
+            </span>
+          )}
         </span>
       </Combobox.Target>
       {isInline ? (

@@ -220,6 +220,7 @@ function NodeSearch({ graph, onSelect }: NodeSearchProps) {
     <div className="padded">
       <Picker
         isStanding
+        shortcut="/"
         id={SEARCH_ID}
         label={t('graph.search')}
         basis={graph?.token ?? ''}
