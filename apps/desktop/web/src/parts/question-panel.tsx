@@ -1,5 +1,5 @@
 import { answerQuestion, type OpenQuestion, type Session } from '@workspace-graph/contracts';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { useAnswerKeys } from './answer-keys';
@@ -15,12 +15,14 @@ interface QuestionPanelProps {
   readonly question: OpenQuestion;
   /** Where the session is anchored; null for one without a node. */
   readonly nodeId: string | null;
+  /** Stands over the question where it is not under the row of its session. */
+  readonly head?: ReactNode;
   /** Told the session as it is with the answer. */
   readonly onAnswered?: (session: Session) => void;
 }
 
 /** A question of an agent, answered where it is read; it is answered once, by whoever is first. */
-export function QuestionPanel({ sessionId, question, nodeId, onAnswered }: QuestionPanelProps) {
+export function QuestionPanel({ sessionId, question, nodeId, head, onAnswered }: QuestionPanelProps) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
   const answer = useChange(answerQuestion, nodeId);
@@ -37,7 +39,8 @@ export function QuestionPanel({ sessionId, question, nodeId, onAnswered }: Quest
     decide({ text });
   };
   return (
-    <section className="ask" aria-label={t('sessions.question')}>
+    <section className={head ? 'ask headed' : 'ask'} aria-label={t('sessions.question')}>
+      {head && <header className="row">{head}</header>}
       <p className="med">{question.title}</p>
       {question.text && <p className="words t2">{question.text}</p>}
       {question.type === 'approval' ? (

@@ -1,8 +1,10 @@
 import { Refusal } from '@workspace-graph/client';
 import type { Session } from '@workspace-graph/contracts';
+import { CircleHelp } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Ghosts } from '../parts/ghosts';
+import { useMoments } from '../parts/moments';
 import { Problem, Refused } from '../parts/problem';
 import { QuestionPanel } from '../parts/question-panel';
 import { AskClose, AskName } from './asked';
@@ -58,6 +60,27 @@ function Pane({ session, onClose }: { readonly session: Session; readonly onClos
   );
 }
 
+interface AskingProps {
+  readonly session: Session;
+  readonly since: string;
+}
+
+/** Who asks, and since when. */
+function Asking({ session: { client, runner }, since }: AskingProps) {
+  const { t } = useTranslation();
+  const moments = useMoments();
+  return (
+    <>
+      <CircleHelp className="i s14" aria-hidden="true" />
+      <b>{t('overview.waiting')}</b>
+      <bdi className="cut push">{client?.title ?? client?.name ?? runner}</bdi>
+      <time dateTime={since} title={moments.whole(since)}>
+        {moments.since(since)}
+      </time>
+    </>
+  );
+}
+
 interface DockProps {
   readonly session: Session;
   readonly driving: ReturnType<typeof useDriving>;
@@ -71,7 +94,13 @@ function Dock({ session, driving }: DockProps) {
     <div className="dock">
       {is_own &&
         open_questions.map((question) => (
-          <QuestionPanel key={question.request_id} sessionId={session.id} question={question} nodeId={node?.id ?? ''} />
+          <QuestionPanel
+            key={question.request_id}
+            sessionId={session.id}
+            question={question}
+            nodeId={node?.id ?? ''}
+            head={<Asking session={session} since={question.asked_at} />}
+          />
         ))}
       {state === 'suspended' && <Standstill session={session} driving={driving} />}
       {state === 'running' && is_own && <p className="f12 t3">{t('work.read_only')}</p>}
