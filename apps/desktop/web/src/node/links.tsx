@@ -1,5 +1,5 @@
 import { addDataSource, addTool, type Node, removeDataSource, removeTool } from '@workspace-graph/contracts';
-import { Link2, Plus, X } from 'lucide-react';
+import { Link2, Plus, Wrench, X } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
@@ -19,6 +19,8 @@ export function Links({ node, kind, mayManage }: LinksProps) {
   const [isAdding, setAdding] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const links = node[kind];
+  // The same signs as in the palette.
+  const Icon = kind === 'tools' ? Wrench : Link2;
   const remove = async (link: (typeof links)[number]) => {
     setError(null);
     try {
@@ -52,7 +54,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       <ul>
         {links.map((link) => (
           <li className="li" key={link.id}>
-            <Link2 className="i s14" aria-hidden="true" />
+            <Icon className="i s14" aria-hidden="true" />
             {link.url === null ? (
               <span className="cut">{link.name}</span>
             ) : (
