@@ -23,6 +23,7 @@ export const graph: Same<typeof english> = {
     zoom_in: 'Přiblížit (+)',
     fit: 'Celý graf (0)',
     focus: 'Na výběr (F)',
+    unselect: 'zruší výběr',
     placing: 'Nody se poprvé rozmisťují…',
     loading: 'Načítá se kresba',
     list: 'Nody grafu',

@@ -17,6 +17,7 @@ export const graph = {
     zoom_in: 'Zoom in (+)',
     fit: 'Whole graph (0)',
     focus: 'Selection (F)',
+    unselect: 'clears the selection',
     placing: 'Placing nodes for the first time…',
     loading: 'Loading the drawing',
     list: 'Nodes of the graph',

@@ -95,6 +95,11 @@ export default function Canvas({ graph, shown, selectedId, onSelect, mayPlace, o
         )}
         <Refused error={error} />
       </div>
+      {selectedId !== undefined && (
+        <p className="ghint f12 t3">
+          <kbd>Esc</kbd> {t('graph.unselect')}
+        </p>
+      )}
     </section>
   );
 }
