@@ -123,6 +123,18 @@ it('nothing in texts, pages, drawings and names of files is run', async () => {
   await context.close();
 });
 
+it('steps of a Markdown file have a box that says whether they are done, and other brackets are left', async () => {
+  const { node, folder } = await folders.make();
+  writeFileSync(join(folder, 'wip/steps.md'), '- [x] Compared\n- [ ] Built **soon**\n- [y] No step\n\n[ ] No list\n');
+  const { context, page, faults } = await read(node, 'wip/steps.md');
+  const rows = page.getByRole('dialog').getByRole('listitem');
+  await rows.first().waitFor();
+  expect(await rows.allInnerTexts()).toEqual(['☑ Compared', '☐ Built soon', '[y] No step']);
+  await page.getByText('[ ] No list').waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('comments in a Markdown file are left out, and nothing but comments is', async () => {
   const { node, folder } = await folders.make();
   const [script = ''] = PAYLOADS;

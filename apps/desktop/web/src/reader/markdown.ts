@@ -14,6 +14,8 @@ const ALLOWED = {
 const HEADING = 'doc-';
 const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n---(\r?\n|$)/;
 const PICTURE = /^data:image\//;
+/** How a step begins that is done, or not. */
+const STEP = /^\[([ xX])\] /;
 
 const markdown = createMarkdown({ html: false, linkify: true });
 markdown.use(withoutComments);
@@ -26,6 +28,7 @@ export function render(text: string, place: FilePlace): DocumentFragment {
   const tokens = markdown.parse(text.replace(FRONT_MATTER, '```yaml\n$1\n```\n'), {});
   for (const [at, token] of tokens.entries()) {
     alignByClass(token);
+    tick(tokens, at);
     if (token.type === 'heading_open') token.attrSet('id', HEADING + slug(textOf(tokens[at + 1])));
     for (const child of token.children ?? []) resolve(child, place);
   }
@@ -54,6 +57,16 @@ function alignByClass(token: Token): void {
   if (side === undefined) return;
   token.attrs = (token.attrs ?? []).filter(([name]) => name !== 'style');
   token.attrSet('class', `to-${side}`);
+}
+
+/** Steps of a list have a box instead of a dot. Nothing is changed by it: the file is. */
+function tick(tokens: readonly Token[], at: number): void {
+  const [item, paragraph, inline] = tokens.slice(at, at + 3);
+  const text = inline?.children?.[0];
+  const [begin = '', mark = ' '] = STEP.exec(text?.content ?? '') ?? [];
+  if (item?.type !== 'list_item_open' || paragraph?.type !== 'paragraph_open' || !text || begin === '') return;
+  item.attrSet('class', 'step');
+  text.content = `${mark === ' ' ? '☐' : '☑'} ${text.content.slice(begin.length)}`;
 }
 
 /** Links and pictures lead to files of the node; what lies elsewhere is opened outside, and never fetched from here. */
