@@ -4,7 +4,7 @@ import { listNodes, logEvent } from '@workspace-graph/contracts';
 import pg from 'pg';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { Agent } from './agent.js';
-import { expectAccessible, heading, LOOKS, Site, TITLES, until } from './site.js';
+import { expectAccessible, heading, LOOKS, Site, say, TITLES, until } from './site.js';
 
 const SOCKET = /\/sessions\/ws$/;
 
@@ -76,10 +76,10 @@ describe('who is at work', () => {
 
   it('is counted on the tab of the node, also when it comes while one looks', async () => {
     const { context, page } = await site.visit(`/graph?node=${ovenId}`);
-    await page.getByRole('tab', { name: 'Sessions 1', exact: true }).waitFor();
+    await page.getByRole('tab', { name: `${say('Sessions')} 1`, exact: true }).waitFor();
     await using second = await Agent.connect(site.workspace, site.folder.token, ovenId);
     expect(nameOf(second)).not.toBe(nameOf(agent));
-    await page.getByRole('tab', { name: 'Sessions 2', exact: true }).waitFor();
+    await page.getByRole('tab', { name: `${say('Sessions')} 2`, exact: true }).waitFor();
     await context.close();
   });
 });
@@ -231,6 +231,6 @@ it('the settings say which program this is, of which workspace', async () => {
   const { context, page } = await site.visit('/settings');
   const contents = page.getByRole('navigation', { name: 'Sections of the settings' });
   await contents.getByText(/Workspace Graph \d+\.\d+\.\d+/).waitFor();
-  await contents.getByText('local workspace, connected').waitFor();
+  await contents.getByText(`${say('local workspace')}, ${say('connected')}`).waitFor();
   await context.close();
 });
