@@ -137,7 +137,7 @@ it('a group is made, filled and deleted; whoever gains or loses a node by it is 
   const level = async () => (await workspace.call(explainAccess, { node_id: secret.id, user_id })).level;
 
   await open(page, 'Groups', 'Bakers');
-  await groups.getByText('The provider fills it from the claim bakers@idp').waitFor();
+  await groups.getByText('The provider fills it from the claim bakers@idp at each sign-in').waitFor();
   await groups.getByRole('combobox', { name: 'Find a person to add' }).fill('gita');
   await page.getByRole('option', { name: 'Gita' }).click();
   const adding = page.getByRole('alertdialog', { name: 'Add Gita to Bakers?' });
