@@ -250,7 +250,8 @@ it('a page among the files is saved, never shown as one of this workspace', asyn
     faults.allow(/^409 .*\/mirror\/open$/);
     await button(page, 'Open folder').click();
     await page.getByRole('alert').getByText('NO_FILE_MANAGER').waitFor();
-    await page.getByText(folder, { exact: true }).waitFor();
+    // The detail, where it stands too, is hidden at once and emptied a moment later.
+    await page.getByRole('tabpanel').getByText(folder, { exact: true }).waitFor();
     await button(page, 'Copy the path of the folder').waitFor();
     await expectAccessible(page);
     await context.close();
