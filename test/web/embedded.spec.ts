@@ -9,7 +9,7 @@ import {
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { Agent } from './agent.js';
-import { expectAccessible, LOOKS, Site, until } from './site.js';
+import { expectAccessible, LOOKS, Site, say, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -102,7 +102,7 @@ it('stands beside the session, is hidden and shown by Ctrl-., and stays so in th
 
   await pane(page).getByRole('button', { name: 'Hide the pane' }).click();
   await pane(page).waitFor({ state: 'hidden' });
-  await page.locator('button[aria-label^="Detail of the node"]:focus').waitFor();
+  await page.locator(`button[aria-label="${say('Detail of the node (Ctrl .)')}"]:focus`).waitFor();
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Workspace: detail of the node').waitFor();
   // A dialog keeps its keys to itself.
@@ -209,7 +209,7 @@ it('is of any node: one without agents is listed while it is selected, and links
   const quiet = await node('Without agents');
   await workspace.call(join, { source_id: home.id, target_id: quiet.id, relation: 'related_to' });
   await using agent = await connect(home);
-  await agent.say('Goes on');
+  await agent.say('Still kneading');
   const { context, page, faults } = await site.visit(`/graph?node=${home.id}`);
   await title(page, 'With an agent').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Graph' }).click();
@@ -218,13 +218,13 @@ it('is of any node: one without agents is listed while it is selected, and links
   await title(page, 'With an agent').waitFor();
   await page.getByText('Choose a session').waitFor();
   await listed(page, 'With an agent').first().click();
-  await log(page).getByText('Goes on').waitFor();
+  await log(page).getByText('Still kneading').waitFor();
   const selected = page.getByRole('region', { name: 'Selected' });
   expect(await selected.count()).toBe(0);
 
   await pane(page).getByRole('link', { name: 'Without agents' }).click();
   await title(page, 'Without agents').waitFor();
-  await log(page).getByText('Goes on').waitFor();
+  await log(page).getByText('Still kneading').waitFor();
   await current(page, 'Without agents').waitFor();
   expect(await current(page, 'With an agent').count()).toBe(0);
   await workspace.call(updateNode, { node_id: quiet.id, name: 'Renamed elsewhere' });
@@ -239,7 +239,7 @@ it('is of any node: one without agents is listed while it is selected, and links
   await asked.getByRole('button', { name: 'Remove for good' }).click();
   await pane(page).waitFor({ state: 'hidden' });
   await selected.waitFor({ state: 'hidden' });
-  await log(page).getByText('Goes on').waitFor();
+  await log(page).getByText('Still kneading').waitFor();
   await listed(page, 'With an agent').first().click();
   await title(page, 'With an agent').waitFor();
   expect(faults.list).toEqual([]);
