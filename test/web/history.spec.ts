@@ -22,7 +22,7 @@ import type { Page } from 'playwright-core';
 import { callTool, connectMcp, NEWEST } from '../central/mcp-streams.js';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
-import { expectAccessible, LOOKS, Site, undo, until, type Visit, type VisitOptions } from './site.js';
+import { expectAccessible, LOOKS, Site, say, undo, until, type Visit, type VisitOptions } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -70,7 +70,9 @@ describe('the history', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     const rows = page.getByRole('list', { name: 'Changes of this node' }).getByRole('listitem');
     const row = (name: string) => rows.filter({ hasText: name });
-    await row('Sharing changed').getByText('Uma (write)').waitFor();
+    await row('Sharing changed')
+      .getByText(`Uma (${say('write', 'zápis')})`)
+      .waitFor();
     await row('Sharing changed').getByText('inherited').waitFor();
     await row('Responsibilities reordered').getByText('Dvě, Jedna').waitFor();
     const owner = rows.filter({ hasText: 'Lifecycle' }).first();
@@ -87,7 +89,7 @@ describe('the history', () => {
     await page.getByLabel('What is changed').selectOption({ label: 'Access' });
     await until('only one is left', async () => (await rows.count()) === 1);
     await page.getByLabel('What is changed').selectOption({ label: 'The node itself' });
-    await page.getByLabel('Kind of change').selectOption({ label: 'Archived' });
+    await page.getByLabel('Kind of change').selectOption(say('Archived', 'Archivováno'));
     await page.getByText('There is no such change.').waitFor();
     await button(page, 'Show all changes').click();
     await until('all are back', async () => (await rows.count()) === 7);
