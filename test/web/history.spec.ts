@@ -126,7 +126,7 @@ describe('the history', () => {
     const rows = page.getByRole('list', { name: 'Změny tohoto nodu' }).getByRole('listitem');
     await page.getByText('Umin cíl').waitFor();
     expect(await rows.count()).toBe(25);
-    await rows.filter({ hasText: 'Cíl agenta' }).getByText('Agent, za koho: ').first().waitFor();
+    await rows.filter({ hasText: 'Cíl agenta' }).getByText('Agent účtu ').first().waitFor();
     await rows.filter({ hasText: 'Cíl agenta' }).getByRole('link', { name: 'Relace' }).first().waitFor();
     await expectAccessible(page);
     await button(page, 'Starší změny').click();
@@ -219,7 +219,7 @@ const WORDS = {
     everything: 'Všechno',
     edges: 'Hrany',
     removed: 'Hrana odebrána',
-    held: 'Kdo ji má',
+    held: 'Kdo odpovídá',
   },
 } as const;
 

@@ -226,7 +226,7 @@ it.each(LOOKS)('what is wrong with folders is told apart and can be copied: $lan
     .locator('code', { hasText: 'svc status --json' })
     .waitFor();
   const contents = page.getByRole('navigation', { name: cs ? 'Oddíly nastavení' : 'Sections of the settings' });
-  await contents.getByText(cs ? 'Je tu co prohlédnout' : 'Something here is to be looked at').waitFor();
+  await contents.getByText(cs ? 'Něco tu vyžaduje pozornost' : 'Something here is to be looked at').waitFor();
   const [upper, lower] = await sync
     .locator('.banner.wait')
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()));
@@ -244,7 +244,7 @@ it.each(LOOKS)('all of it is accessible: $language, $theme', async ({ language, 
   const { context, page, faults } = await site.visit('/settings', { language, theme, width: 1024 });
   const names = {
     en: ['Replace', 'New token', 'Examine', 'Revoke', 'In order'],
-    cs: ['Vyměnit', 'Nový token', 'Prohlédnout', 'Odvolat', 'V pořádku'],
+    cs: ['Vyměnit', 'Nový token', 'Zkontrolovat', 'Odvolat', 'V pořádku'],
   } as const;
   const [replace, create, examine, revoke, well] = names[language];
   await page.getByRole('button', { name: replace }).click();

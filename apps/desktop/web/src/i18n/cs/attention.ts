@@ -3,8 +3,8 @@ import type { Same } from '../same';
 
 export const attention: Same<typeof english> = {
   attention: {
-    answers_itself: 'Bez vaší odpovědi platí od {{time}} výchozí.',
-    ends: 'Odpovědět lze do {{time}}.',
+    answers_itself: 'Když neodpovíte, začne platit výchozí odpověď: {{time}}.',
+    ends: 'Lhůta pro odpověď: {{time}}.',
     asks: 'žádá o přístup k',
     level: 'úroveň: {{access}}',
     allow: 'Povolit',

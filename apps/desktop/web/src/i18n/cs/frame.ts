@@ -10,7 +10,7 @@ export const frame: Same<typeof english> = {
     signed_in_as: 'Účet {{name}}',
     reach: { read: 'smí číst', write: 'smí zapisovat', manage: 'spravuje tento prostor' },
     sign_out: 'Odhlásit se',
-    keys: 'Klávesy',
+    keys: 'Klávesové zkratky',
     waiting_one: '{{count}} relace čeká na vás',
     waiting_few: '{{count}} relace čekají na vás',
     waiting_many: '{{count}} relace čeká na vás',
@@ -18,11 +18,11 @@ export const frame: Same<typeof english> = {
     skip: 'Přejít na obsah',
   },
   keys: {
-    title: 'Klávesy',
+    title: 'Klávesové zkratky',
     close: 'Zavřít',
     go: 'Pohled {{view}}',
     refresh: 'Obnovit pohled',
-    help: 'Ukázat tyto klávesy',
+    help: 'Ukázat tyto zkratky',
     and_then: 'pak',
     palette: 'Najít nebo udělat',
     detail: 'Práce: detail nodu',
@@ -59,9 +59,9 @@ export const frame: Same<typeof english> = {
     activity: 'Poslední aktivita',
     new_nodes: 'Nové nody',
     no_sessions: 'Žádný agent nepracuje. Kdo se připojí přes MCP, objeví se tu i se záznamem.',
-    no_attention: 'Nic vás nepotřebuje. Ukážou se tu ohrožené procesy, projekty mimo plán a žádosti o přístup.',
+    no_attention: 'Nic na vás nečeká. Ukážou se tu ohrožené procesy, projekty mimo plán a žádosti o přístup.',
     no_activity: 'Zatím nic nebylo zapsáno. Ukážou se tu rozhodnutí, milníky a poznámky všech nodů.',
-    no_nodes: 'Zatím nevidíte žádný node. Sdílí je s vámi ten, kdo tento prostor spravuje.',
+    no_nodes: 'Zatím nevidíte žádný node. Nody s vámi sdílí ten, kdo tento prostor spravuje.',
     more: 'Zbytek ukáže {{view}}',
     others: 'Ostatních lidí',
     to_review: 'Ke kontrole: nalezeno jen hledáním',
@@ -105,7 +105,7 @@ export const frame: Same<typeof english> = {
   soon: {
     workspace: {
       title: 'Sem přijdou relace',
-      text: 'Ukáže, co agenti dělají, jejich otázky a vaše terminály. Do té doby je vypisuje, sleduje a zodpovídá <c>{{command}}</c>.',
+      text: 'Ukáže, co agenti dělají, jejich otázky a vaše terminály. Do té doby je vypisuje, sleduje a odpovídá na ně <c>{{command}}</c>.',
     },
     sync: {
       title: 'Sem přijde synchronizace',
@@ -142,7 +142,7 @@ export const frame: Same<typeof english> = {
     submit: 'Založit',
   },
   toast: { label: 'Poslední změny', undo: 'Vrátit', dismiss: 'Zavřít' },
-  picker: { nothing: 'Nic takového jména.' },
+  picker: { nothing: 'Nic takového se nenašlo.' },
   connection: { lost: 'Spojení se ztratilo: co vidíte, může být staré. Navazuje se znovu.' },
   time: { today: 'dnes', yesterday: 'včera', now: 'teď' },
 };

@@ -22,7 +22,7 @@ export const graph: Same<typeof english> = {
     zoom_out: 'Oddálit (−)',
     zoom_in: 'Přiblížit (+)',
     fit: 'Celý graf (0)',
-    focus: 'Na výběr (F)',
+    focus: 'Vybraný node (F)',
     unselect: 'zruší výběr',
     placing: 'Nody se poprvé rozmisťují…',
     loading: 'Načítá se kresba',

@@ -27,7 +27,7 @@ export const people: Same<typeof english> = {
       created: 'Přidáno: {{name}}.',
       delete: 'Smazat nebo předat…',
     },
-    nothing: 'Nic takového jména.',
+    nothing: 'Nic takového se nenašlo.',
     show_all: 'Ukázat vše',
     you: 'vy',
     disabled: 'Vypnuto',
@@ -101,7 +101,7 @@ export const people: Same<typeof english> = {
     heir_help: 'Všechno musí převzít někdo jiný; pak po tomto aktérovi nic nezůstane.',
     other_heir: 'Ne {{name}}',
     hand_over: 'Předat a smazat',
-    hand_over_question: 'Předat vše, co má {{name}}, komu: {{heir}}?',
+    hand_over_question: 'Předat vše, co má {{name}}, aktérovi {{heir}}?',
     handed_over: 'Od aktéra {{name}} vše převzal aktér {{heir}}.',
   },
 };

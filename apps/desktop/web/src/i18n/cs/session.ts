@@ -40,7 +40,7 @@ export const session: Same<typeof english> = {
     answered: '{{who}}: {{answer}}',
     answered_in_words: '{{who}}: odpověď slovy',
     unanswered: 'Otázka skončila bez odpovědi',
-    run_started: 'Běh začal {{time}}',
+    run_started: 'Začátek běhu: {{time}}',
     phase: { started: 'zahájeno', completed: 'hotovo', failed: 'selhalo' },
     file: { created: 'vytvořen', modified: 'změněn', deleted: 'smazán' },
     role: { owner: 'Vlastník', manager: 'Správce', agent: 'Agent', server: 'Server' },

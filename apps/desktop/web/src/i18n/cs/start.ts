@@ -8,7 +8,7 @@ export const start: Same<typeof english> = {
     about:
       'Graf drží pohromadě organizace, oblasti, procesy a projekty, jejich soubory a práci agentů. Začněte jedním ze tří způsobů.',
     import: 'Nahrát organizaci',
-    import_help: 'Dokument workspace-graph/1 z exportu, i s hranami a událostmi. Můžete ho sem pustit.',
+    import_help: 'Dokument workspace-graph/1 z exportu, i s hranami a událostmi. Můžete ho sem i přetáhnout.',
     create: 'Založit organizaci',
     create_help: 'Stačí jméno. Oblasti, projekty a lidi přidáte v grafu.',
     create_open: 'Založit',
@@ -34,7 +34,7 @@ export const start: Same<typeof english> = {
     put_away: 'Odložit',
     check: 'Zkontrolovat znovu',
     checking: 'Kontroluje se. Zatím se nic nemění.',
-    importing: 'Importuje se: celý, nebo nic z něj.',
+    importing: 'Importuje se: buď celý, nebo nic z něj.',
     sending: 'Odesílá se',
     stage: {
       waiting: 'Čeká, až přijde na řadu',
@@ -44,7 +44,7 @@ export const start: Same<typeof english> = {
       trying: 'Zkouší se',
     },
     abandon: 'Přerušit',
-    abandon_help: 'Mezitím můžete jít na jiné pohledy. Přerušení nebo zavření této stránky po sobě nic nenechá.',
+    abandon_help: 'Mezitím můžete přejít do jiných pohledů. Přerušení ani zavření této stránky po sobě nic nezanechá.',
     abandoned: 'Přerušeno. Nic se nezměnilo.',
     would: 'Dokument je v pořádku. Import dopadne takto:',
     nothing: 'Není co importovat: všechno z něj už tu je.',
