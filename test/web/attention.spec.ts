@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   answerQuestion,
@@ -15,10 +13,10 @@ import {
   type Node,
   requestAccess,
 } from '@workspace-graph/contracts';
-import pg from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { ScriptedRun } from './scripted-run.js';
 import { expectAccessible, Site, say, undo, until } from './site.js';
 
 /** Nothing of it may be taken for markup. */
@@ -81,21 +79,9 @@ async function agentOn(home: Node, token = site.folder.token): Promise<{ id: str
 }
 type Expand = (node: Node, access: 'read' | 'write') => Promise<void>;
 
-/** Only a runner asks questions, and none is installed here: they are put where it puts them. */
 async function ask(sessionId: string, questions: readonly object[]): Promise<void> {
-  const connectionString = readFileSync(join(site.folder.root, '.svc/database-url'), 'utf8').trim();
-  const database = new pg.Client({ connectionString });
-  await database.connect();
-  try {
-    for (const [index, question] of questions.entries())
-      await database.query(
-        `INSERT INTO session.question (session_id, request_id, question, asked_at) VALUES ($1, $2, $3, now() + $4 * interval '1 ms')`,
-        [sessionId, `q${index}`, JSON.stringify({ request_id: `q${index}`, ...question }), index],
-      );
-    await database.query('UPDATE session.session SET waiting_since = now() WHERE id = $1', [sessionId]);
-  } finally {
-    await database.end();
-  }
+  await using run = await ScriptedRun.of(site);
+  await run.ask({ id: sessionId }, questions);
 }
 
 const APPROVAL = {

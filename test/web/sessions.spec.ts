@@ -13,27 +13,26 @@ import {
   setAccess,
 } from '@workspace-graph/contracts';
 import { appendLongLog } from '@workspace-graph/testing';
-import pg from 'pg';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { Agent } from './agent.js';
+import { ScriptedRun } from './scripted-run.js';
 import { expectAccessible, LOOKS, Site, say, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
 let organization: Node;
-let database: pg.Client;
+let run: ScriptedRun;
 let databaseUrl: string;
 beforeAll(async () => {
   site = await Site.start();
   workspace = site.workspace;
   organization = await site.organization();
   databaseUrl = readFileSync(join(site.folder.root, '.svc/database-url'), 'utf8').trim();
-  database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
+  run = await ScriptedRun.of(site);
 });
 afterAll(async () => {
-  await database?.end();
+  await run?.[Symbol.asyncDispose]();
   await site?.[Symbol.asyncDispose]();
 });
 
@@ -49,25 +48,8 @@ const choose = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('menuitem', { name }).click();
 };
 
-/** Enters what only a runner reports, beside the service. */
-async function enter({ id }: Session, events: readonly SessionEventBody[]): Promise<void> {
-  await database.query(
-    `WITH given AS (SELECT value, place FROM json_array_elements($2::json) WITH ORDINALITY AS g(value, place)),
-       grown AS (UPDATE session.session SET last_seq = last_seq + $3::int WHERE id = $1::uuid RETURNING last_seq - $3::int AS before)
-     INSERT INTO session.event (session_id, seq, id, kind, payload)
-     SELECT $1::uuid, before + place, gen_random_uuid(), value ->> 'kind', value -> 'payload' FROM given, grown`,
-    [id, JSON.stringify(events), events.length],
-  );
-}
-
-/** An open question of the agent. */
-async function ask({ id }: Session, question: object): Promise<void> {
-  await database.query(
-    `WITH waits AS (UPDATE session.session SET waiting_since = now() WHERE id = $1::uuid)
-     INSERT INTO session.question (session_id, request_id, question) VALUES ($1::uuid, 'q', $2::json)`,
-    [id, JSON.stringify({ request_id: 'q', ...question })],
-  );
-}
+const enter = (session: Session, events: readonly SessionEventBody[]): Promise<void> => run.enter(session, events);
+const ask = (session: Session, question: object): Promise<void> => run.ask(session, [question]);
 
 const EVENTS = 20_000;
 /** Some hundred screens, each drawn. */
