@@ -43,12 +43,13 @@ export class Labels {
     if (selected) this.ring(context, selected);
     const canvas = { width: context.canvas.clientWidth, height: context.canvas.clientHeight };
     const isNamed = ({ rank, isLarge }: DrawnNode) => nodes.length < FEW || rank > 1 || isLarge;
-    const most = nodes.length > MANY.nodes ? MANY.names : nodes.length;
+    const isCrowded = nodes.length > MANY.nodes;
+    const most = isCrowded ? MANY.names : nodes.length;
     for (const node of nodes.filter(isNamed).slice(0, most)) {
       const { font, height } = fontOf(node);
       context.font = `${font} ${FAMILY}`;
       const size: Size = { width: context.measureText(node.name).width + 2 * MARGIN_PX, height };
-      const places = placesAround(around(node), size, canvas);
+      const places = placesAround(around(node), size, canvas, isCrowded);
       // The selected node and its large neighbours keep their names, over other nodes if need be.
       const isKept = node.rank === 3 || (node.rank === 2 && node.isLarge);
       const box =

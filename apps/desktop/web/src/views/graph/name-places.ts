@@ -24,6 +24,8 @@ const GAP_PX = 3;
 const SHIFTS = [0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9] as const;
 /** How much farther from its node a name may be where it has no room beside it. */
 const FARTHER_PX = [5, 10] as const;
+/** Where there are many names, each has fewer places: looking at all of them takes longer than a frame. */
+const IN_A_CROWD = { shifts: [0.3, 0.7, 0.1, 0.9], farther: [] } as const;
 const CELL_PX = 48;
 /** More cells than a canvas is wide. */
 const ROW = 100_000;
@@ -49,7 +51,13 @@ export class Taken {
  * Where a name may be: below its node, right, left or above it, then below and above with less of it on one side, and at last
  * farther away. Beside the edge of the canvas it is moved in, never cut.
  */
-export function placesAround({ x, y, radius }: Spot, { width, height }: Size, canvas: Size): readonly Box[] {
+export function placesAround(
+  { x, y, radius }: Spot,
+  { width, height }: Size,
+  canvas: Size,
+  isCrowded = false,
+): readonly Box[] {
+  const { shifts, farther } = isCrowded ? IN_A_CROWD : { shifts: SHIFTS, farther: FARTHER_PX };
   const far = radius + GAP_PX;
   const [below, above] = [y + far, y - far - height];
   const leftOf = (part: number) => Math.max(0, Math.min(x - part * width, canvas.width - width));
@@ -58,9 +66,9 @@ export function placesAround({ x, y, radius }: Spot, { width, height }: Size, ca
     [x + far, y - height / 2],
     [x - far - width, y - height / 2],
     [leftOf(0.5), above],
-    ...SHIFTS.flatMap((part) => [below, above].map((top) => [leftOf(part), top] as const)),
-    ...FARTHER_PX.flatMap((more) =>
-      [0.5, ...SHIFTS].flatMap((part) => [below + more, above - more].map((top) => [leftOf(part), top] as const)),
+    ...shifts.flatMap((part) => [below, above].map((top) => [leftOf(part), top] as const)),
+    ...farther.flatMap((more) =>
+      [0.5, ...shifts].flatMap((part) => [below + more, above - more].map((top) => [leftOf(part), top] as const)),
     ),
   ] as const;
   return corners
