@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  createMirror,
   createNode,
   createToken,
   createUser,
@@ -16,6 +17,7 @@ import { appendLongLog } from '@workspace-graph/testing';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { Agent } from './agent.js';
+import { MARKDOWN_PAYLOADS, PAYLOADS } from './payloads.js';
 import { ScriptedRun } from './scripted-run.js';
 import { expectAccessible, LOOKS, Site, say, until } from './site.js';
 
@@ -191,7 +193,8 @@ describe('the log of a session', () => {
     await log(page).getByText('Said meanwhile 3').waitFor();
     await agent.say('After the cut');
     await log(page).getByText('After the cut').waitFor();
-    expect(await log(page).locator('.msg-a .words').allTextContents()).toEqual([
+    const said = await log(page).locator('.msg-a .said').allTextContents();
+    expect(said.map((text) => text.trim())).toEqual([
       'Before the cut',
       'Said meanwhile 1',
       'Said meanwhile 2',
@@ -216,6 +219,50 @@ describe('the log of a session', () => {
     expect(await page.getByText('Seen until now').count()).toBe(0);
     await context.close();
   });
+});
+
+it('what an agent says is formatted, leads to files of the node, hides and fetches nothing, and nothing in it is run', async () => {
+  const home = await node('Formatted');
+  const { id } = home;
+  const { local_path } = await workspace.call(createMirror, { node_id: id });
+  writeFileSync(join(local_path ?? '', 'wip/plan.md'), '# The plan of the oven');
+  await using agent = await connect(home);
+  const said = [
+    '# Done\n\nThe **oven** is built.\nIt is _warm_ <!-- really -->.\n\n- [x] floor\n- [ ] door',
+    'See [the plan](wip/plan.md), ![a drawing](wip/oven.svg), ![a spy](https://spy.example/x.png) and [nothing](#here).',
+    '| Step | Until |\n| --- | --- |\n| Fire | Friday |\n\n```\nsvc status\n```',
+    [...MARKDOWN_PAYLOADS, ...PAYLOADS].join('\n\n'),
+  ];
+  await enter(
+    agent.session,
+    said.map((text) => ({ kind: 'assistant_message', payload: { text } })),
+  );
+  const { context, page, faults } = await site.visit(`/workspace?session=${agent.session.id}`);
+  await page.setViewportSize({ width: 1440, height: 2400 });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const messages = log(page).locator('.said');
+  await messages.nth(2).locator('td', { hasText: 'Friday' }).waitFor();
+  expect(((await messages.nth(0).textContent()) ?? '').replace(/\s+/g, ' ').trim()).toBe(
+    'Done The oven is built. It is warm <!-- really -->. ☑ floor ☐ door',
+  );
+  expect(await messages.nth(0).locator('br').count()).toBe(1);
+  const hrefs = await messages
+    .nth(1)
+    .locator('a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  const file = (path: string): string => `?${new URLSearchParams({ node: id, file: path })}`;
+  expect(hrefs).toEqual([file('wip/plan.md'), file('wip/oven.svg'), 'https://spy.example/x.png', null]);
+  await log(page).locator('.msg-a button.link').click();
+  await log(page).getByText('constructor.constructor').waitFor();
+  expect(await log(page).locator('img, script, iframe, [id^=doc-]').count()).toBe(0);
+  expect(asked.filter((url) => !url.startsWith(workspace.url))).toEqual([]);
+  await page.getByRole('link', { name: 'the plan' }).click();
+  await page.getByRole('dialog').getByRole('heading', { name: 'The plan of the oven' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('session')).toBe(agent.session.id);
+  expect(await page.evaluate('globalThis.__xss ?? globalThis.harmed')).toBeUndefined();
+  expect(faults.list).toEqual([]);
+  await context.close();
 });
 
 const HOSTILE = '<img src=x onerror="globalThis.harmed = 1"> "quoted" \u202Eright to left';

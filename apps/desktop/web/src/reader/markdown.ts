@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify';
 import createMarkdown, { type Token } from 'markdown-it';
-import { contentUrl, type FilePlace, readerUrl, targetOf } from './addresses';
+import { contentUrl, type FilePlace, readerUrl, type Target, targetOf } from './addresses';
 import { withoutComments } from './comments';
 
 const ALLOWED = {
@@ -22,6 +22,9 @@ markdown.use(withoutComments);
 // Named ones only: what looks like a name of a file is none of a site.
 markdown.linkify.set({ fuzzyLink: false });
 const { escapeHtml } = markdown.utils;
+/** What somebody says has its line breaks, and hides nothing. */
+const messages = createMarkdown({ html: false, linkify: true, breaks: true });
+messages.linkify.set({ fuzzyLink: false });
 
 /** A text as it is to be read: comments are left out, other HTML is shown as text, what is not known to be harmless is left out. */
 export function render(text: string, place: FilePlace): DocumentFragment {
@@ -33,6 +36,22 @@ export function render(text: string, place: FilePlace): DocumentFragment {
     for (const child of token.children ?? []) resolve(child, place);
   }
   return DOMPurify.sanitize(markdown.renderer.render(tokens, markdown.options, {}), ALLOWED);
+}
+
+/**
+ * A message as it is to be read, at a node or at none. It has no headings of this page, and pictures are links: nothing is fetched by what
+ * an agent says.
+ */
+export function renderMessage(text: string, nodeId: string | null): DocumentFragment {
+  const tokens = messages.parse(text, {});
+  for (const [at, token] of tokens.entries()) {
+    alignByClass(token);
+    tick(tokens, at);
+    if (/^heading_/.test(token.type)) token.tag = 'p';
+    if (token.type === 'heading_open') token.attrSet('class', 'title');
+    for (const child of token.children ?? []) resolveAt(child, nodeId);
+  }
+  return DOMPurify.sanitize(messages.renderer.render(tokens, messages.options, {}), ALLOWED);
 }
 
 /** The id of a heading that a link in the text names. */
@@ -75,6 +94,22 @@ function resolve(token: Token, place: FilePlace): void {
   else if (token.type === 'image') resolvePicture(token, place);
 }
 
+function resolveAt(token: Token, nodeId: string | null): void {
+  if (token.type !== 'link_open' && token.type !== 'image') return;
+  const target = targetOf(String(token.attrGet(token.type === 'image' ? 'src' : 'href') ?? ''), '');
+  const url = addressOf(target, nodeId);
+  if (token.type === 'image') linkInstead(token, url);
+  else if (url === null) token.attrs = [];
+  else if (target?.kind === 'file') token.attrSet('href', url);
+  else lead(token, url);
+}
+
+/** Where a link of a message leads; null for nowhere. */
+function addressOf(target: Target | null, nodeId: string | null): string | null {
+  if (target?.kind === 'elsewhere') return target.url;
+  return target?.kind === 'file' && nodeId !== null ? readerUrl({ nodeId, path: target.path }) : null;
+}
+
 function resolveLink(token: Token, place: FilePlace): void {
   const target = targetOf(String(token.attrGet('href') ?? ''), place.path);
   if (target === null) token.attrs = [];
@@ -96,8 +131,14 @@ function resolvePicture(token: Token, place: FilePlace): void {
   if (PICTURE.test(src)) return;
   if (target?.kind === 'file') return token.attrSet('src', contentUrl({ ...place, path: target.path }));
   // A picture of another site would tell it who reads; a link to it tells nothing until it is followed.
+  linkInstead(token, target?.kind === 'elsewhere' ? target.url : null);
+}
+
+/** A link in place of a picture; its text alone where it leads nowhere. */
+function linkInstead(token: Token, address: string | null): void {
   const text = escapeHtml(token.content);
-  const url = target?.kind === 'elsewhere' ? escapeHtml(target.url) : null;
+  const url = address === null ? null : escapeHtml(address);
+  const outside = address?.startsWith('?') ? '' : ' target="_blank" rel="noopener noreferrer"';
   token.type = 'html_inline';
-  token.content = url === null ? text : `<a href="${url}" target="_blank" rel="noopener noreferrer">${text || url}</a>`;
+  token.content = url === null ? text : `<a href="${url}"${outside}>${text || url}</a>`;
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Fold } from './fold';
 import { LongText } from './long-text';
 import { Mark } from './mark';
+import { Message } from './message';
 import type { RowProps } from './row-props';
 import type { SessionLog } from './session-log';
 import { ToolRow } from './tool-row';
@@ -12,10 +13,10 @@ import { ToolRow } from './tool-row';
 const MOST_HIDDEN = 50;
 const FILE_ICONS = { created: FilePlus2, modified: FilePenLine, deleted: FileMinus2 };
 
-/** One event of a log. Texts of agents are shown as the texts that they are. */
+/** One event of a log. What an agent says is formatted; all other texts are shown as the texts that they are. */
 export function LogRow(props: RowProps) {
   const { t } = useTranslation();
-  const { log, event, moments, ...folding } = props;
+  const { log, event, moments, nodeId, ...folding } = props;
   const key = String(event.seq);
   if (isHidden(log, event)) return null;
   switch (event.kind) {
@@ -35,7 +36,12 @@ export function LogRow(props: RowProps) {
       return (
         <div className="msg-a" title={moments.whole(event.at)}>
           <b className="vh">{t('log.role.agent')}</b>
-          <LongText text={event.payload.text} name={key} {...folding} />
+          <LongText
+            text={event.payload.text}
+            name={key}
+            show={(text) => <Message text={text} nodeId={nodeId} />}
+            {...folding}
+          />
         </div>
       );
     case 'reasoning':

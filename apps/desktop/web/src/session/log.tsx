@@ -10,6 +10,7 @@ import { useMoments } from '../parts/moments';
 import { Problem } from '../parts/problem';
 import { isHidden, LogRow, looksOf } from './log-row';
 import { keysOf, useFollowing, useRows } from './log-scroll';
+import type { RowProps } from './row-props';
 import { SessionLog } from './session-log';
 
 /** Rows on both sides that are read before they come into sight. */
@@ -44,13 +45,15 @@ export function Log({ session }: LogProps) {
           <p>{t('log.empty')}</p>
         </div>
       )}
-      {log.lastSeq !== null && log.lastSeq > 0 && <Rows log={log} count={log.lastSeq} />}
+      {log.lastSeq !== null && log.lastSeq > 0 && (
+        <Rows log={log} count={log.lastSeq} nodeId={session.node?.id ?? null} />
+      )}
     </>
   );
 }
 
 /** The events, as far as they are in sight; it stays at the end for as long as one is there. */
-function Rows({ log, count }: { readonly log: SessionLog; readonly count: number }) {
+function Rows({ log, count, nodeId }: Pick<RowProps, 'log' | 'nodeId'> & { readonly count: number }) {
   const { t } = useTranslation();
   const moments = useMoments();
   const scroller = useRef<HTMLDivElement>(null);
@@ -105,7 +108,7 @@ function Rows({ log, count }: { readonly log: SessionLog; readonly count: number
                 style={{ transform: `translateY(${start}px)` }}
               >
                 {event ? (
-                  <LogRow {...{ log, event, moments, unfolded }} onUnfold={(key) => unfold(key, index)} />
+                  <LogRow {...{ log, event, moments, nodeId, unfolded }} onUnfold={(key) => unfold(key, index)} />
                 ) : (
                   <i className="sk" />
                 )}

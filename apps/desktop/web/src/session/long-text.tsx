@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RowProps } from './row-props';
 
@@ -6,19 +7,19 @@ const SHORT = { characters: 1_500, lines: 24 };
 interface LongTextProps extends Pick<RowProps, 'unfolded' | 'onUnfold'> {
   readonly text: string;
   readonly name: string;
+  /** How what is shown of it looks; as it is by default. */
+  readonly show?: (shown: string) => ReactNode;
 }
 
 /** A text with its line breaks; a long one is shown from its beginning until somebody wants all of it. */
-export function LongText({ text, name, unfolded, onUnfold }: LongTextProps) {
+export function LongText({ text, name, show = asItIs, unfolded, onUnfold }: LongTextProps) {
   const { t, i18n } = useTranslation();
   const key = `${name} all`;
   const short = shortOf(text);
   const isShort = short.length < text.length && !unfolded.has(key);
   return (
     <>
-      <p className="words" dir="auto">
-        {isShort ? `${short}…` : text}
-      </p>
+      {show(isShort ? `${short}…` : text)}
       {short.length < text.length && (
         <button type="button" className="link f12" aria-expanded={!isShort} onClick={() => onUnfold(key)}>
           {isShort
@@ -27,6 +28,14 @@ export function LongText({ text, name, unfolded, onUnfold }: LongTextProps) {
         </button>
       )}
     </>
+  );
+}
+
+function asItIs(shown: string): ReactNode {
+  return (
+    <p className="words" dir="auto">
+      {shown}
+    </p>
   );
 }
 

@@ -6,6 +6,8 @@ import type { SessionLog } from './session-log';
 export interface RowProps<E extends SessionEvent = SessionEvent> {
   readonly log: SessionLog;
   readonly event: E;
+  /** The node that the session is at. */
+  readonly nodeId: string | null;
   /** Made once for all rows: that takes its time. */
   readonly moments: ReturnType<typeof useMoments>;
   /** What is unfolded, by event and part. */
