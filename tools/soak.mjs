@@ -56,6 +56,8 @@ export const SEARCHES = {
   sessions: { specs: ['libs/services/session/src/random.spec'], sizes: { SVC_SESSION_RUNS: 60 } },
   live: { specs: ['test/live/random.spec'], sizes: { SVC_LIVE_RUNS: 100 } },
   drawing: { specs: ['test/web/graph-places'], sizes: {} },
+  // The flows of the page in the languages in which the tests leave them out.
+  languages: { specs: ['test/web/'], sizes: { SVC_TEST_LANGUAGE: 'other' } },
   agents: { specs: ['test/live/hostile'], sizes: { SVC_FUZZ_FRAMES: 10_000, SVC_FUZZ_CALLS: 10_000 } },
   benchmark: {
     specs: ['test/bench/bench.spec'],
