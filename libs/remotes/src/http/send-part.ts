@@ -1,4 +1,10 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as plain } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as plain,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as secure } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 
@@ -20,22 +26,26 @@ export interface PartRequest {
  * @throws whatever goes wrong on the way; the reason of the signal
  */
 export async function sendPart(url: string, request: PartRequest): Promise<Response> {
+  const { start, agent } = url.startsWith('https:') ? SECURE : PLAIN;
   try {
-    return await sendOnce(url, request);
+    return await sendOnce(start(url, optionsOf(request, agent)), request.part);
   } catch (error) {
     request.signal?.throwIfAborted();
     if (!(error instanceof GivenUp)) throw error;
-    return await sendOnce(url, request);
+    // On a connection of its own: others that were kept may be given up as well.
+    return await sendOnce(start(url, optionsOf(request, false)), request.part);
   }
+}
+
+function optionsOf({ method, headers, part, signal }: PartRequest, agent: RequestOptions['agent']): RequestOptions {
+  const all = { ...headers, 'content-length': part.byteLength };
+  return { method, headers: all, agent, ...(signal ? { signal } : {}) };
 }
 
 /** The server gave up a connection that was kept, in the moment in which it was used again. */
 class GivenUp extends Error {}
 
-async function sendOnce(url: string, { method, headers, part, signal }: PartRequest): Promise<Response> {
-  const { start, agent } = url.startsWith('https:') ? SECURE : PLAIN;
-  const all = { ...headers, 'content-length': part.byteLength };
-  const sent = start(url, { method, headers: all, agent, ...(signal ? { signal } : {}) });
+async function sendOnce(sent: ClientRequest, part: Uint8Array): Promise<Response> {
   sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error(`Nothing was heard for ${SILENCE_MS} ms`)));
   const answered = answerTo(sent);
   sent.end(part);
