@@ -12,9 +12,11 @@ let url: string;
 let sockets: Set<Socket>;
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     sockets.add(request.socket);
-    answer(request, response, await buffer(request).catch(() => Buffer.alloc(0)));
+    void buffer(request)
+      .catch(() => Buffer.alloc(0))
+      .then((body) => answer(request, response, body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/part`;
