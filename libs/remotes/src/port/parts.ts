@@ -1,16 +1,14 @@
 /** What is taken for what may be small; all that a part needs otherwise. */
 const LEAST_MEMORY = 524_288;
 
-/**
- * Whole parts of `partBytes` and a last one that may be shorter; none for a stream without bytes. A part that lies whole in a chunk of the
- * stream is not copied.
- */
+/** Whole parts of `partBytes` and a last one that may be shorter, each its own; none for a stream without bytes. */
 export async function* partsOf(bytes: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
-  for await (const part of passingParts(bytes, partBytes)) yield Uint8Array.from(part);
+  for await (const part of passingParts(bytes, partBytes)) yield new Uint8Array(part);
 }
 
 /**
- * The same parts in memory that they share: each is good until the next is asked for. Memory that comes and goes in such pieces has V8
+ * The same parts in memory that they share: each is good until the next is asked for. One that lies whole in a chunk of the stream is not
+ * copied. Memory that comes and goes in such pieces has V8
  * clear all of its heap for each of them; measured, that was half of what a large upload cost.
  */
 export async function* passingParts(bytes: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
