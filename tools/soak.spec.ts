@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { SEARCHES } = (await import(join(root, 'tools/soak.mjs'))) as {
-  SEARCHES: Record<string, { specs: string[]; sizes: Record<string, number> }>;
+  SEARCHES: Record<string, { specs: string[]; sizes: Record<string, number | string> }>;
 };
 const specs = globSync('{libs,test,apps,tools}/**/*.spec.ts', {
   cwd: root,
@@ -16,8 +16,9 @@ function specsOf(patterns: readonly string[]): string[] {
   return specs.filter((path) => patterns.some((pattern) => new RegExp(pattern).test(path)));
 }
 
-/** What the specs of a package have in common. */
+/** What the specs of a package, or of the page, have in common. */
 function sharedIn(path: string): string[] {
+  if (path.startsWith('test/web/')) return ['test/web/language.ts'];
   const [library] = /^libs\/[^/]+/.exec(path) ?? [];
   return library === undefined ? [] : globSync(`${library}/src/conformance/*.conformance.ts`, { cwd: root });
 }
