@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as plain } from 'node:http';
 import { request as secure } from 'node:https';
 import { json } from 'node:stream/consumers';
-import { type ByteRange, ERRORS, type ErrorBody, ServiceError } from '@workspace-graph/contracts';
+import { type ByteRange, ERRORS, type ErrorBody, ServiceError, type Transfer } from '@workspace-graph/contracts';
 import { sweeping } from '@workspace-graph/platform';
 
 /** Between two parts of a content, after which the other side is taken for gone. */
@@ -12,6 +12,13 @@ export interface Way {
   readonly url: string | URL;
   /** Sent as a bearer token. */
   readonly credential: string;
+  /** Whether a connection of its own is made for it. */
+  readonly isOwn?: boolean;
+}
+
+/** To a ticket, on a connection of its own: one that was kept may be closed by a process that stops, in the moment in which it is used again. */
+export function wayOf({ url, ticket }: Transfer): Way {
+  return { url, credential: ticket, isOwn: true };
 }
 
 interface Begun {
@@ -112,9 +119,10 @@ export async function upload(
   }
 }
 
-function begin({ url, credential }: Way, { headers = {}, ...options }: Asked): Begun {
+function begin({ url, credential, isOwn = false }: Way, { headers = {}, ...options }: Asked): Begun {
   const request = new URL(url).protocol === 'https:' ? secure : plain;
-  const sent = request(url, { ...options, headers: { ...headers, authorization: `Bearer ${credential}` } });
+  const all = { ...headers, authorization: `Bearer ${credential}` };
+  const sent = request(url, { ...options, headers: all, ...(isOwn ? { agent: false } : {}) });
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   answered.catch(() => undefined);
   sent.once('response', (response) => {

@@ -11,10 +11,9 @@ import {
   RawJson,
   ServiceError,
   TrackedFile,
-  type Transfer,
   type WriteContentOptions,
 } from '@workspace-graph/contracts';
-import { download, upload, type Way } from './byte-transfer.js';
+import { download, upload, wayOf } from './byte-transfer.js';
 
 /**
  * The bytes of files of a central workspace: every transfer is asked for over the bus, on behalf of the caller, and then
@@ -75,10 +74,6 @@ export class TransferredContent implements FileContent {
     const { transfer } = parsed(await this.bus.call(beginUpload, input, envelope));
     return TrackedFile.parse(await upload(wayOf(transfer), bytes));
   }
-}
-
-function wayOf({ url, ticket }: Transfer): Way {
-  return { url, credential: ticket };
 }
 
 function parsed<T>(reply: T | RawJson): T {

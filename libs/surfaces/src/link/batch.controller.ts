@@ -9,13 +9,12 @@ import {
   RawJson,
   readInput,
   ServiceError,
-  type Transfer,
 } from '@workspace-graph/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
 import { EDGE_PARTS, type EdgeParts, EdgeRoute } from '../edge/index.js';
-import { bytesOf, fetchContent, upload, type Way } from '../files/byte-transfer.js';
+import { bytesOf, fetchContent, upload, wayOf } from '../files/byte-transfer.js';
 import { envelopeOf, leaveUnread } from '../files/file.controller.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 
@@ -82,10 +81,6 @@ function leaving({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => gone.abort(new ServiceError('REQUEST_CANCELLED', 'The device is gone.')));
   return gone.signal;
-}
-
-function wayOf({ url, ticket }: Transfer): Way {
-  return { url, credential: ticket };
 }
 
 function plain<T>(reply: T | RawJson): T {

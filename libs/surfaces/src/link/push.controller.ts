@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
 import { bodyTooLarge } from '../edge/error-answer.js';
 import { EDGE_PARTS, type EdgeParts, EdgeRoute } from '../edge/index.js';
-import { upload } from '../files/byte-transfer.js';
+import { upload, wayOf } from '../files/byte-transfer.js';
 import { envelopeOf, leaveUnread } from '../files/file.controller.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 
@@ -58,7 +58,7 @@ export class PushController {
       await this.parts.bus.call(confirmContent, { node_id, level: 'write' }, envelopeOf(request));
     });
     const bytes = confirmedAtEnd(bodyStream(request, LIMITS.uploadBytes), admission);
-    return PushedFile.parse(await upload({ url: transfer.url, credential: transfer.ticket }, bytes));
+    return PushedFile.parse(await upload(wayOf(transfer), bytes));
   }
 
   private async begin(request: FastifyRequest): Promise<OutputOf<typeof beginPush>> {
