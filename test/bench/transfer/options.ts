@@ -26,7 +26,7 @@ export interface TransferBenchOptions extends TransferScale, BenchOptions {
 const SCALES: Readonly<Record<string, TransferScale>> = {
   tiny: { files: 20, largeFiles: 2, largeMB: 2, hugeMB: 8, links: 6 },
   small: { files: 1_000, largeFiles: 4, largeMB: 64, hugeMB: 512, links: 50 },
-  default: { files: 10_000, largeFiles: 4, largeMB: 64, hugeMB: 2_048, links: 500 },
+  default: { files: 10_000, largeFiles: 4, largeMB: 64, hugeMB: 2_048, links: 200 },
 };
 
 export const TRANSFER_BENCH_HELP = `Usage: npm run bench -- --transfer [--scale small|default] [--only NAMES] [--backends NAMES] [--json FILE]

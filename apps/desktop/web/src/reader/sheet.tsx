@@ -1,20 +1,18 @@
-import type { MouseEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Ghosts } from '../parts/ghosts';
 
 interface SheetProps {
   readonly className: string;
-  readonly onClick?: (event: MouseEvent) => void;
   readonly children: ReactNode;
 }
 
 /** What is looked at and may be longer than the window; keys scroll it. */
-export function Sheet({ className, onClick, children }: SheetProps) {
+export function Sheet({ className, children }: SheetProps) {
   const { t } = useTranslation();
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: only links in it are followed, which keys do as well
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is to be reached by keys
-    <section className={`scroll ${className}`} aria-label={t('reader.preview')} tabIndex={0} onClick={onClick}>
+    <section className={`scroll ${className}`} aria-label={t('reader.preview')} tabIndex={0}>
       {children}
     </section>
   );
