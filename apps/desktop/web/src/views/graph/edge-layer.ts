@@ -87,6 +87,8 @@ export class EdgeLayer {
   private hotCount = 0;
   private selected: string | null = null;
   private perFrame: number = PER_FRAME.first;
+  /** Whether other edges are to be drawn than before: their first frame draws other nodes as well, so fewer of them. */
+  private isOther = false;
   private drawn = 0;
   /** Of the next ones; 0: none are to follow. */
   private frame = 0;
@@ -166,6 +168,7 @@ export class EdgeLayer {
   private send(): void {
     this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.all);
     this.gl.bufferData(this.gl.ARRAY_BUFFER, cornersOf(this.rows), this.gl.DYNAMIC_DRAW);
+    this.isOther = true;
     this.sendHot();
   }
 
@@ -194,13 +197,14 @@ export class EdgeLayer {
     delete this.container.dataset['edges'];
     this.gl.clear(this.gl.COLOR_BUFFER_BIT);
     this.drawn = 0;
-    this.drawMore(view);
+    this.drawMore(view, this.isOther ? PER_FRAME.least : this.perFrame);
+    this.isOther = false;
   };
 
-  private drawMore(view: Screen): void {
-    const { gl, visible, drawn, perFrame, selected } = this;
+  private drawMore(view: Screen, most: number): void {
+    const { gl, visible, drawn, selected } = this;
     const { edge, membership, fadedEdge, hot } = this.colours();
-    const count = Math.min(perFrame, visible - drawn);
+    const count = Math.min(most, visible - drawn);
     const [plain, faint] = selected === null ? [edge, membership] : [fadedEdge, fadedEdge];
     gl.useProgram(this.program);
     this.setView(view);
@@ -214,8 +218,8 @@ export class EdgeLayer {
       return;
     }
     this.frame = requestAnimationFrame(() => {
-      this.adapt();
-      this.drawMore(view);
+      if (most === this.perFrame) this.adapt();
+      this.drawMore(view, this.perFrame);
     });
   }
 
@@ -224,7 +228,6 @@ export class EdgeLayer {
     const tookMs = performance.now() - this.begunMs;
     if (tookMs < FRAME_MS.short) this.perFrame *= 2;
     if (tookMs > FRAME_MS.long) this.perFrame = Math.max(PER_FRAME.least, this.perFrame / 2);
-    this.frame = 0;
   }
 
   private draw(
