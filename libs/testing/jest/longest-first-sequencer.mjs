@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import Sequencer from '@jest/test-sequencer';
 
 /**
- * Seconds that each of the slow spec files takes on a quiet machine with two cores. The one of a thousand MCP sessions
- * stands higher than it takes: it counts sockets and memory, and so wants a worker that has run nothing before.
+ * Seconds that each of the slow spec files takes beside others on a quiet machine with two cores. Those that move many bytes in
+ * the worker stand two hundred higher: what earlier files leave in its heap makes each collection dear. So does the one of a
+ * thousand MCP sessions, which counts sockets and memory, and so wants a worker that has run nothing before.
  */
 const seconds = JSON.parse(readFileSync(new URL('./slow-specs.json', import.meta.url), 'utf8'));
 

@@ -9,6 +9,8 @@ const MEBIBYTE = 1_048_576;
 export class SmallDisk implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
   private readonly ballast = join(this.folder, 'ballast');
+  private isReadOnly = false;
+  private static isAvailable: boolean | undefined;
 
   /** For one user; root without one. @throws Error where root may not mount, as in closed containers */
   constructor(sizeMb: number, { uid, gid }: { readonly uid: number; readonly gid: number } = { uid: 0, gid: 0 }) {
@@ -16,8 +18,13 @@ export class SmallDisk implements Disposable {
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', this.folder], { stdio: 'ignore' });
   }
 
-  /** Whether this test run may make one. */
+  /** Whether this test run may make one; tried once, for programs start slowly from a large process. */
   static available(): boolean {
+    SmallDisk.isAvailable ??= SmallDisk.try();
+    return SmallDisk.isAvailable;
+  }
+
+  private static try(): boolean {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
     try {
       using _probe = new SmallDisk(1);
@@ -46,6 +53,8 @@ export class SmallDisk implements Disposable {
 
   /** Lets nobody write on it, or everybody again. */
   setReadOnly(isReadOnly: boolean): void {
+    if (isReadOnly === this.isReadOnly) return;
+    this.isReadOnly = isReadOnly;
     execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.folder], { stdio: 'ignore' });
   }
 

@@ -1,4 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
+import { memoryFolder } from '../temp.js';
 import { findChromium } from './chromium.js';
 
 /** Nothing but the pages that it is sent to: no updates, no look-ups, no profile of before. */
@@ -23,5 +24,7 @@ export async function startBrowser(): Promise<Browser> {
       value === undefined ? [] : [[name, value]],
     ),
   );
-  return chromium.launch({ executablePath: program, args: ARGUMENTS, env });
+  // What its processes share lies in memory where there is room, not in files on a disk.
+  const ignoreDefaultArgs = memoryFolder() === undefined ? [] : ['--disable-dev-shm-usage'];
+  return chromium.launch({ executablePath: program, args: ARGUMENTS, ignoreDefaultArgs, env });
 }
