@@ -35,4 +35,4 @@ COPY --from=build /app/built ./
 # What a service keeps lies in a volume; it begins as this empty folder, which belongs to the user.
 COPY --from=build --chown=1000:1000 /app/data ./data
 USER 1000:1000
-CMD ["sh", "-c", "exec node apps/$SERVICE/dist/bundle/main.js"]
+CMD ["sh", "-c", "exec node --max-semi-space-size=8 apps/$SERVICE/dist/bundle/main.js"]

@@ -76,7 +76,7 @@ describe('the Dockerfile', () => {
       [...TARGETS].sort().map((name) => ({
         name,
         build: { context: '.', args: { SERVICE: name } },
-        command: ['node', `apps/${name}/dist/bundle/main.js`],
+        command: ['node', '--max-semi-space-size=8', `apps/${name}/dist/bundle/main.js`],
       })),
     );
   });
