@@ -43,8 +43,10 @@ const ASKED = `
     SELECT CASE WHEN querytree(q.words) IN ('', 'T') THEN NULL ELSE ${asPrefix('q.words', 'f.text')} END AS query
     FROM folded f, LATERAL (SELECT websearch_to_tsquery('simple', f.text) AS words) q
   ), piece AS MATERIALIZED (
-    SELECT '%' || ${ESCAPED} || '%' AS pattern, length(w.word) >= ${TRIGRAM_LENGTH} AS is_long, ${asPrefix('q.words', 'w.word')} AS query
-    FROM folded f, unnest(string_to_array(f.text, ' ')) AS w(word), LATERAL (SELECT websearch_to_tsquery('simple', w.word) AS words) q
+    SELECT p.pattern, length(w.word) >= ${TRIGRAM_LENGTH} AS is_long, ${asPrefix('q.words', 'w.word')} AS query,
+      EXISTS (SELECT FROM graph.actor a WHERE a.name_folded LIKE p.pattern) AS names_somebody
+    FROM folded f, unnest(string_to_array(f.text, ' ')) AS w(word), LATERAL (SELECT websearch_to_tsquery('simple', w.word) AS words) q,
+      LATERAL (SELECT '%' || ${ESCAPED} || '%' AS pattern) p
     WHERE f.text ~ ' ' AND f.text !~ ${OPERATORS} AND cardinality(string_to_array(f.text, ' ')) <= ${MOST_WORDS} AND querytree(q.words) <> ''
   )`;
 const FOLDED = '(SELECT f.text FROM folded f)';
@@ -110,9 +112,9 @@ const withSomeWords = (table: string, condition: string): string => `
       SELECT x.id FROM ${table} x WHERE x.name_folded LIKE p.pattern AND ${condition} LIMIT ${NAMES_OF_WORD}
     ) named WHERE p.is_long
   ) named GROUP BY named.id ORDER BY sum(1.0 / named.others) DESC, named.id LIMIT ${NAMES_OF_ALL}`;
-const HELD_BY_NAMED = `EXISTS (
+const HELD_BY_NAMED = `(p.names_somebody AND EXISTS (
       SELECT FROM graph.responsibility_assignee ra JOIN graph.actor a ON a.id = ra.actor_id
-      WHERE ra.responsibility_id = r.id AND a.name_folded LIKE p.pattern)`;
+      WHERE ra.responsibility_id = r.id AND a.name_folded LIKE p.pattern))`;
 
 /** Looked up one by one, as the nodes are. */
 const responsibilityOf = (id: string): string => `
