@@ -75,9 +75,8 @@ export class Database {
       application_name: options.applicationName ?? 'workspace-graph',
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 60_000,
-      // Pages are on SSDs or in memory, and no statement here is worth compiling. Plans are made once: each is written so
-      // that one serves any values, and planning anew can take longer than answering.
-      options: `-c jit=off -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
+      // Pages are on SSDs or in memory, and no statement here is worth compiling.
+      options: `-c jit=off -c random_page_cost=1.1 -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`,
     };
     // What is asked at once is sent at once: a transaction saves two of its ways to the server and back.
     this.pool = new pg.Pool({ ...connection, pipeline: true });

@@ -12,7 +12,7 @@ import { CONTEXT } from './context/context.statements.js';
 import { EVENTS_OF_ALL, EVENTS_OF_NODE, EVENTS_OF_SESSION } from './events/event.statements.js';
 import { GraphModule } from './graph.module.js';
 import { OVERVIEW } from './overview/overview.statements.js';
-import { SEARCH } from './search/search.statements.js';
+import { searchStatement } from './search/search.statements.js';
 import { UNCHANGED_SINCE } from './snapshot/snapshot.statements.js';
 import type { SnapshotAnswer } from './snapshot/snapshot-content.js';
 import { type PlanFacts, planOf } from './testing/plan.fixture.js';
@@ -108,11 +108,12 @@ describe('the plan of the audit trail', () => {
 
 describe('the plan of a search', () => {
   it('finds names by their trigrams, and texts by their words only when names do not fill the page', async () => {
-    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID, null, null, HitKind.options];
-    const byName = await seen(SEARCH, ...asked('portál'));
+    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID, null, null];
+    const everything = searchStatement(HitKind.options, false);
+    const byName = await seen(everything, ...asked('portál'));
     expect(byName).toMatchObject({ indexes: expect.arrayContaining(['node_name_trgm_idx']), wholeTables: [] });
     expect(byName.indexes).not.toContain('event_search_idx');
-    const byText = await seen(SEARCH, ...asked('zápis 1234'));
+    const byText = await seen(everything, ...asked('zápis 1234'));
     expect(byText).toMatchObject({
       indexes: expect.arrayContaining([
         'node_name_trgm_idx',

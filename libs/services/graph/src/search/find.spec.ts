@@ -127,6 +127,7 @@ describe('searching what nodes carry', () => {
     expect(hits.every((hit) => hit.node?.id === network.id)).toBe(true);
     expect(kinds(await find('prikop', { include: ['tool', 'file'] }))).toEqual(['tool', 'file']);
     expect(kinds(await find('PLÁN md', { include: ['file'] }))).toEqual(['file']);
+    expect(await find('prikop', { include: [] })).toEqual([]);
   });
 
   it('finds names of one or two letters', async () => {

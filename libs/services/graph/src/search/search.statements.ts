@@ -1,5 +1,5 @@
-import type { ActorRef, HitKind, NodeType } from '@workspace-graph/contracts';
-import { SEEN_SETS, seen, statement } from '@workspace-graph/database';
+import { type ActorRef, HitKind, type NodeType } from '@workspace-graph/contracts';
+import { SEEN_SETS, type Statement, seen } from '@workspace-graph/database';
 import { actorRef } from '../shared/projections.js';
 
 /** The shortest word that the indexes of names find. */
@@ -63,7 +63,12 @@ const inName = (alias: string, column: NameColumn): string => `
 const WANTED_NODE = `
   ($8::text[] IS NULL OR n.type = ANY ($8::text[]))
   AND ($9::uuid IS NULL OR n.organization_id = (SELECT o.id FROM graph.node o WHERE o.id = $9::uuid AND ${seen('o')}))`;
-const WANTED = (kind: string): string => `'${kind}' = ANY ($10::text[])`;
+/** No row; it gives columns and parameters their types where no kind of hit does. */
+const NOTHING = `
+  SELECT '' AS kind, NULL::uuid AS node_id, NULL::uuid AS id, NULL::timestamptz AS at, 0::float8 AS score
+  WHERE false AND $2::boolean AND $8::text[] IS NULL AND $9::uuid IS NULL`;
+const hitsOf = (...parts: readonly (string | false)[]): string =>
+  [NOTHING, ...parts].filter((part) => part !== false).join('\n  UNION ALL\n');
 /** The node that carries a hit. Looked up one by one: joined as a whole, the planner would read all nodes for a few hits. */
 const nodeOf = (id: string): string => `
   CROSS JOIN LATERAL (SELECT n.id, n.updated_at FROM graph.node n WHERE n.id = ${id} AND ${seen('n')} AND ${WANTED_NODE} OFFSET 0) n`;
@@ -87,23 +92,25 @@ const SEEN_ACTOR = `((SELECT $2::boolean)
     JOIN graph.node n ON n.id = r.node_id WHERE ra.actor_id = a.id AND ${seen('n')}))`;
 
 /** Nodes and actors by name; archived nodes come after the others of their kind. */
-const named = (column: NameColumn): string => `
-  SELECT 'node' AS kind, n.id AS node_id, n.id, n.updated_at AS at,
-    ${nameScore('n', `ts_filter(n.search, '{a}')`)} - CASE WHEN n.status = 'archived' THEN 45 ELSE 0 END AS score
-  FROM graph.node n WHERE ${WANTED('node')} AND ${seen('n')} AND ${inName('n', column)} AND ${WANTED_NODE}
-  UNION ALL
+const namedNodes = (column: NameColumn): string => `
+  SELECT 'node', n.id, n.id, n.updated_at,
+    ${nameScore('n', `ts_filter(n.search, '{a}')`)} - CASE WHEN n.status = 'archived' THEN 45 ELSE 0 END
+  FROM graph.node n WHERE ${seen('n')} AND ${inName('n', column)} AND ${WANTED_NODE}`;
+const namedActors = (column: NameColumn): string => `
   SELECT 'actor', NULL, a.id, a.updated_at, ${nameScore('a', `to_tsvector('simple', a.name_folded)`)}
   FROM graph.actor a
-  WHERE ${WANTED('actor')} AND $8::text[] IS NULL AND $9::uuid IS NULL AND ${inName('a', column)} AND ${SEEN_ACTOR}`;
+  WHERE $8::text[] IS NULL AND $9::uuid IS NULL AND ${inName('a', column)} AND ${SEEN_ACTOR}`;
 
 /** Files by name. Many are called the same, so that they are put in order before their nodes are looked up. */
 const files = (column: NameColumn): string => `
-  SELECT 'file', h.node_id, h.id, h.at, h.score FROM (
-    SELECT h.* FROM (
-      SELECT f.node_id, f.id, f.updated_at AS at, ${FILE} + ${closeness('f')} AS score
-      FROM file.named_file() f WHERE ${WANTED('file')} AND ${inName('f', column)}
-    ) h WHERE ${AFTER_CURSOR} ORDER BY h.score DESC, h.at DESC, h.id DESC OFFSET 0
-  ) h ${nodeOf('h.node_id')} ${BEST_FIRST}`;
+  SELECT * FROM (
+    SELECT 'file', h.node_id, h.id, h.at, h.score FROM (
+      SELECT h.* FROM (
+        SELECT f.node_id, f.id, f.updated_at AS at, ${FILE} + ${closeness('f')} AS score
+        FROM file.named_file() f WHERE ${inName('f', column)}
+      ) h WHERE ${AFTER_CURSOR} ORDER BY h.score DESC, h.at DESC, h.id DESC OFFSET 0
+    ) h ${nodeOf('h.node_id')} ${BEST_FIRST}
+  ) f`;
 
 /** Names that have some of the words, first those that few others have. `condition` is on the row `x` of `table`. */
 const withSomeWords = (table: string, condition: string): string => `
@@ -133,10 +140,10 @@ const SPREAD_WORDS = `
   WHERE NOT EXISTS (SELECT FROM piece p WHERE NOT r.search @@ p.query AND n.name_folded NOT LIKE p.pattern AND NOT ${HELD_BY_NAMED})
     AND EXISTS (SELECT FROM piece p WHERE r.search @@ p.query OR ${HELD_BY_NAMED})`;
 
-/** What nodes carry: responsibilities by their text, by who holds them or by both and their node, sources, tools and files by name. */
-const carried = (column: NameColumn): string => `
-  SELECT 'responsibility' AS kind, r.node_id, r.id, n.updated_at AS at,
-    found.least + coalesce(CASE WHEN r.search @@ ${QUERY} THEN ${textScore('r.search')} END, 0) AS score
+/** Responsibilities by their text, by who holds them, or by both and their node. */
+const responsibilities = (column: NameColumn): string => `
+  SELECT 'responsibility', r.node_id, r.id, n.updated_at,
+    found.least + coalesce(CASE WHEN r.search @@ ${QUERY} THEN ${textScore('r.search')} END, 0)
   FROM (
     SELECT id, max(least) AS least FROM (
       SELECT r.id, ${RESPONSIBILITY} AS least FROM graph.responsibility r WHERE r.search @@ ${QUERY}
@@ -145,38 +152,46 @@ const carried = (column: NameColumn): string => `
       WHERE ${inName('a', column)}
       UNION ALL
       SELECT s.id, ${SPREAD} FROM (${SPREAD_WORDS}) s
-    ) found WHERE ${WANTED('responsibility')} GROUP BY id
-  ) found ${responsibilityOf('found.id')} ${nodeOf('r.node_id')}
-  UNION ALL
-  SELECT l.kind, l.node_id, l.id, n.updated_at, ${LINK} + ${closeness('l')}
-  FROM graph.link l ${nodeOf('l.node_id')} WHERE l.kind = ANY ($10::text[]) AND ${inName('l', column)}
-  UNION ALL
-  SELECT * FROM (${files(column)}) f`;
+    ) found GROUP BY id
+  ) found ${responsibilityOf('found.id')} ${nodeOf('r.node_id')}`;
 
-const MENTIONED = `
-  SELECT 'node' AS kind, n.id AS node_id, n.id, n.updated_at AS at, ${textScore('n.search')} AS score
-  FROM graph.node n
-  WHERE ${WANTED('node')} AND ${seen('n')} AND n.search @@ ${QUERY} AND NOT (${inName('n', INDEXED)}) AND ${WANTED_NODE}
-  UNION ALL
+/** Sources and tools by name. */
+const links = (column: NameColumn, kinds: readonly HitKind[]): string => `
+  SELECT l.kind, l.node_id, l.id, n.updated_at, ${LINK} + ${closeness('l')}
+  FROM graph.link l ${nodeOf('l.node_id')} WHERE l.kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')}) AND ${inName('l', column)}`;
+
+const MENTIONED_NODES = `
+  SELECT 'node', n.id, n.id, n.updated_at, ${textScore('n.search')}
+  FROM graph.node n WHERE ${seen('n')} AND n.search @@ ${QUERY} AND NOT (${inName('n', INDEXED)}) AND ${WANTED_NODE}`;
+const MENTIONED_EVENTS = `
   SELECT 'event', e.node_id, e.id, e.occurred_at, ${textScore('e.search')}
-  FROM graph.event e ${nodeOf('e.node_id')}
-  WHERE ${WANTED('event')} AND e.search @@ ${QUERY} AND e.status IN ('active', 'resolved')`;
+  FROM graph.event e ${nodeOf('e.node_id')} WHERE e.search @@ ${QUERY} AND e.status IN ('active', 'resolved')`;
 
 /** A node that was found by its goal or its description. */
 const IN_TEXT = `h.kind = 'node' AND h.score < ${HIGHEST_TEXT_SCORE}`;
 
 /**
- * Hits, best first. Each kind is looked for only when better ones do not fill the page. $1 user, $2 sees all, $3 what is
- * asked, $4 page size, $5 to $7 sort key, $8 types, $9 organization, $10 kinds.
+ * Hits of these kinds, best first. Each is looked for only when better ones do not fill the page. $1 user, $2 sees all, $3 what
+ * is asked, $4 page size, $5 to $7 sort key, $8 types, $9 organization.
  */
-const searchText = (column: NameColumn): string => `
+function searchText(column: NameColumn, kinds: readonly HitKind[]): string {
+  const isWanted = (kind: HitKind): boolean => kinds.includes(kind);
+  const linked = kinds.filter((kind) => kind === 'data_source' || kind === 'tool');
+  const named = hitsOf(isWanted('node') && namedNodes(column), isWanted('actor') && namedActors(column));
+  const carried = hitsOf(
+    isWanted('responsibility') && responsibilities(column),
+    linked.length > 0 && links(column, linked),
+    isWanted('file') && files(column),
+  );
+  const mentioned = hitsOf(isWanted('node') && MENTIONED_NODES, isWanted('event') && MENTIONED_EVENTS);
+  return `
   WITH ${SEEN_SETS},
   ${ASKED},
-  named AS MATERIALIZED (SELECT h.* FROM (${named(column)} OFFSET 0) h WHERE ${AFTER_CURSOR} ${BEST_FIRST}),
+  named AS MATERIALIZED (SELECT h.* FROM (${named} OFFSET 0) h WHERE ${AFTER_CURSOR} ${BEST_FIRST}),
   carried AS MATERIALIZED (
-    SELECT h.* FROM (${carried(column)} OFFSET 0) h WHERE NOT ${isFilledBy('named')} AND ${AFTER_CURSOR} ${BEST_FIRST}
+    SELECT h.* FROM (${carried} OFFSET 0) h WHERE NOT ${isFilledBy('named')} AND ${AFTER_CURSOR} ${BEST_FIRST}
   ), mentioned AS (
-    SELECT h.* FROM (${MENTIONED} OFFSET 0) h WHERE NOT ${isFilledBy('named', 'carried')} AND ${AFTER_CURSOR} ${BEST_FIRST}
+    SELECT h.* FROM (${mentioned} OFFSET 0) h WHERE NOT ${isFilledBy('named', 'carried')} AND ${AFTER_CURSOR} ${BEST_FIRST}
   ), best AS (
     SELECT h.* FROM (SELECT * FROM named UNION ALL SELECT * FROM carried UNION ALL SELECT * FROM mentioned) h ${BEST_FIRST}
   )
@@ -194,13 +209,32 @@ const searchText = (column: NameColumn): string => `
       SELECT coalesce(json_agg(${actorRef('ra.actor_id')} ORDER BY ra.position), '[]')
       FROM graph.responsibility_assignee ra WHERE ra.responsibility_id = h.id) END AS holders
   FROM best h LEFT JOIN graph.node n ON n.id = h.node_id ORDER BY h.score DESC, h.at DESC, h.id DESC`;
+}
 
-/** For what has a word of three letters or more: the indexes of trigrams find names. */
-export const SEARCH = statement('search.hits', searchText(INDEXED));
-/** For shorter ones: trigrams do not help, and walking through their whole index is slower than through all names. */
-export const SEARCH_SHORT = statement('search.hits_of_short', searchText(UNINDEXED));
+/** Kinds of hits that are asked for all the time, besides all of them and each one alone. */
+const USUAL = new Set(['node', 'event']);
+const made = new Map<string, Statement>();
 
-/** A row of SEARCH. */
+/**
+ * Finds hits of these kinds. One statement for each combination, so that each is planned once for what it looks for: as a
+ * parameter, the server would plan it anew each time, which takes longer than the search. Those that are asked all the time have
+ * a name; the many others leave nothing on the server. For words below three letters, trigrams do not help, and walking through
+ * their whole index is slower than through all names.
+ */
+export function searchStatement(wanted: readonly HitKind[], isShort: boolean): Statement {
+  const kinds = HitKind.options.filter((kind) => wanted.includes(kind));
+  const isAll = kinds.length === HitKind.options.length;
+  const isUsual = kinds.length < 2 || isAll || kinds.every((kind) => USUAL.has(kind));
+  const name = `search.${isShort ? 'short.' : ''}${isAll ? 'all' : kinds.join('.')}`;
+  const known = made.get(name);
+  if (known) return known;
+  const text = searchText(isShort ? UNINDEXED : INDEXED, kinds);
+  const statement = { name: isUsual ? name : '', text };
+  made.set(name, statement);
+  return statement;
+}
+
+/** A row of what `searchStatement` finds. */
 export interface HitRow extends Record<string, unknown> {
   readonly kind: HitKind;
   readonly id: string;

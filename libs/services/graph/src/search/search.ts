@@ -20,7 +20,7 @@ import {
 import { z } from 'zod';
 import { seenBy } from '../shared/caller.js';
 import { LATEST } from '../shared/time.js';
-import { type HitRow, SEARCH, SEARCH_SHORT, TRIGRAM_LENGTH } from './search.statements.js';
+import { type HitRow, searchStatement, TRIGRAM_LENGTH } from './search.statements.js';
 
 type Page = OutputOf<typeof search>;
 
@@ -34,14 +34,13 @@ export async function find(database: Database, input: ParsedInputOf<typeof searc
   const isShort = fold(query)
     .split(' ')
     .every((word) => word.length < TRIGRAM_LENGTH);
-  const rows = await database.rows<HitRow>(isShort ? SEARCH_SHORT : SEARCH, [
+  const rows = await database.rows<HitRow>(searchStatement(input.include ?? HitKind.options, isShort), [
     ...seenBy(caller),
     query,
     input.limit,
     ...CURSOR.read(input.cursor, START),
     input.type ?? null,
     input.organization_id ?? null,
-    input.include ?? HitKind.options,
   ]);
   const words = soughtWords(query);
   const shown = rows.slice(0, input.limit);
