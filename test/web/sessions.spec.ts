@@ -14,7 +14,7 @@ import {
   setAccess,
 } from '@workspace-graph/contracts';
 import { appendLongLog } from '@workspace-graph/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { Agent } from './agent.js';
 import { MARKDOWN_PAYLOADS, PAYLOADS } from './payloads.js';
@@ -263,6 +263,47 @@ it('what an agent says is formatted, leads to files of the node, hides and fetch
   await page.getByRole('dialog').getByRole('heading', { name: 'The plan of the oven' }).waitFor();
   expect(new URL(page.url()).searchParams.get('session')).toBe(agent.session.id);
   expect(await page.evaluate('globalThis.__xss ?? globalThis.harmed')).toBeUndefined();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('changes of files that follow each other are beside each other, and those of the node lead to their files', async () => {
+  const home = await node('Changed files');
+  const { local_path } = await workspace.call(createMirror, { node_id: home.id });
+  writeFileSync(join(local_path ?? '', 'wip/plan.md'), '# The plan of the mill');
+  await using agent = await connect(home);
+  const changed = (path: string, change: 'created' | 'modified' | 'deleted' = 'modified') =>
+    ({ kind: 'file_change', payload: { path, change } }) as const;
+  const call = { call_id: 'a', title: 'Edit', phase: 'started' } as const;
+  await enter(agent.session, [
+    changed('wip/plan.md', 'created'),
+    // Nothing of it is seen: its end is.
+    { kind: 'tool_call', payload: call },
+    changed('/etc/hosts'),
+    changed('wip/old.md', 'deleted'),
+    { kind: 'tool_call', payload: { ...call, phase: 'completed' } },
+    ...Array.from({ length: 60 }, (_none, at) => changed(`outputs/${at}.md`)),
+  ]);
+  const { context, page, faults } = await site.visit(`/workspace?session=${agent.session.id}`);
+  await page.setViewportSize({ width: 1440, height: 2400 });
+  const blocks = log(page).locator('.fchips');
+  const pathsOf = (block: Locator) => block.locator('bdi').allTextContents();
+  await log(page).getByText('outputs/59.md').waitFor();
+  expect(await pathsOf(blocks.first())).toEqual(['wip/plan.md', '/etc/hosts', 'wip/old.md']);
+  const tops = await blocks
+    .first()
+    .locator('li')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().top));
+  expect(new Set(tops).size).toBe(1);
+  const others = await Promise.all((await blocks.all()).slice(1).map(pathsOf));
+  expect(others.flat()).toEqual(Array.from({ length: 60 }, (_none, at) => `outputs/${at}.md`));
+  // However many there are, a block has an end.
+  expect(Math.max(...others.map(({ length }) => length))).toBe(25);
+  await expectAccessible(page);
+  expect(await blocks.first().getByRole('link').count()).toBe(1);
+  await blocks.first().getByRole('link').click();
+  await page.getByRole('dialog').getByRole('heading', { name: 'The plan of the mill' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('session')).toBe(agent.session.id);
   expect(faults.list).toEqual([]);
   await context.close();
 });

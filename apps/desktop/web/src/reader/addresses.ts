@@ -37,7 +37,12 @@ export function targetOf(href: string, from: string): Target | null {
   if (!url || !FOLLOWED.has(url.protocol)) return null;
   if (!url.href.startsWith(ROOT)) return { kind: 'elsewhere', url: url.href };
   const path = decoded(url.pathname.slice(1));
-  return path !== null && SECTIONS.some((section) => path.startsWith(`${section}/`)) ? { kind: 'file', path } : null;
+  return path !== null && isFileOfNode(path) ? { kind: 'file', path } : null;
+}
+
+/** Whether a path is of what nodes keep, rather than of a folder beside it. */
+export function isFileOfNode(path: string): boolean {
+  return SECTIONS.some((section) => path.startsWith(`${section}/`)) && !path.split('/').includes('..');
 }
 
 function decoded(text: string): string | null {

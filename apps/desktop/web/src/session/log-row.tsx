@@ -1,6 +1,8 @@
 import type { SessionEvent } from '@workspace-graph/contracts';
-import { Brain, FileMinus2, FilePenLine, FilePlus2 } from 'lucide-react';
+import { Brain } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { FileBlock } from './file-block';
+import { isJoined } from './file-changes';
 import { Fold } from './fold';
 import { LongText } from './long-text';
 import { Mark } from './mark';
@@ -11,7 +13,6 @@ import { ToolRow } from './tool-row';
 
 /** Looking for the row beside another one ends after as many that are not shown. */
 const MOST_HIDDEN = 50;
-const FILE_ICONS = { created: FilePlus2, modified: FilePenLine, deleted: FileMinus2 };
 
 /** One event of a log. What an agent says is formatted; all other texts are shown as the texts that they are. */
 export function LogRow(props: RowProps) {
@@ -52,25 +53,16 @@ export function LogRow(props: RowProps) {
       );
     case 'tool_call':
       return <ToolRow {...props} event={event} />;
-    case 'file_change': {
-      const Icon = FILE_ICONS[event.payload.change];
-      return (
-        <span className="fchip" title={moments.whole(event.at)}>
-          <Icon className="i" aria-hidden="true" />
-          <span className="t3">{t(`log.file.${event.payload.change}`)}</span>
-          <bdi className="cut">{event.payload.path}</bdi>
-        </span>
-      );
-    }
+    case 'file_change':
+      return <FileBlock {...{ log, event, nodeId, moments }} />;
     default:
       return <Mark {...props} event={event} />;
   }
 }
 
-/** The beginning of a call whose end is shown in its place. */
+/** What is shown in the place of another event: where a call ended, and where a block of changed files begins. */
 export function isHidden(log: SessionLog, event: SessionEvent): boolean {
-  if (event.kind !== 'tool_call' || event.payload.phase !== 'started') return false;
-  return log.endOf(event.payload.call_id, event.seq) !== undefined;
+  return log.isEnded(event) || (event.kind === 'file_change' && isJoined(log, event));
 }
 
 /** Classes of the row of an event: calls that follow each other are one block. */
@@ -78,7 +70,7 @@ export function looksOf(log: SessionLog, seq: number): string {
   const event = log.at(seq);
   if (!event) return 'lrow unread';
   if (isHidden(log, event)) return 'lrow hidden-row';
-  if (event.kind !== 'tool_call' && event.kind !== 'file_change') return 'lrow';
+  if (event.kind !== 'tool_call') return 'lrow';
   const [before, after] = [beside(log, seq, -1)?.kind, beside(log, seq, 1)?.kind];
   return `lrow ${event.kind}${before === event.kind ? ' joined' : ''}${after === event.kind ? ' goes-on' : ''}`;
 }

@@ -71,6 +71,12 @@ export class SessionLog {
     return undefined;
   }
 
+  /** The beginning of a call whose end is known and shown in its place. */
+  isEnded(event: SessionEvent): boolean {
+    if (event.kind !== 'tool_call' || event.payload.phase !== 'started') return false;
+    return this.endOf(event.payload.call_id, event.seq) !== undefined;
+  }
+
   /** A question of the agent, as far as it is known. */
   question(requestId: string): Question | undefined {
     for (const page of this.pages.values()) {
