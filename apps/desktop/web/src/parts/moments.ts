@@ -1,6 +1,5 @@
 import { useTranslation } from 'react-i18next';
-
-const DAY_MS = 86_400_000;
+import { dateOf, daysBetween, isWholeDay } from './days';
 
 /** How moments are written beside rows: the time today, `yesterday`, the day after that, with its year when it is another. */
 export function useMoments() {
@@ -11,6 +10,7 @@ export function useMoments() {
   const dayOfYear = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' });
   const whole = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' });
   const wholeDay = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
+  const named = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
   const span = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'short' });
   const hours = new Intl.NumberFormat(language, { style: 'unit', unit: 'hour', unitDisplay: 'short' });
   const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'short' });
@@ -38,6 +38,17 @@ export function useMoments() {
       const date = dateOf(at);
       return (date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(date);
     },
+    /** The time of day; nothing where there is none. */
+    timeOfDay: (at: string): string => (isWholeDay(at) ? '' : time.format(new Date(at))),
+    isToday: (at: string, now = new Date()): boolean => daysBetween(dateOf(at), now) === 0,
+    /** Stands over what is of that day. */
+    dayTitle: (at: string, now = new Date()): string => {
+      const date = dateOf(at);
+      const ago = daysBetween(date, now);
+      if (ago === 0) return capitalized(t('time.today'), language);
+      if (ago === 1) return capitalized(t('time.yesterday'), language);
+      return capitalized((date.getFullYear() === now.getFullYear() ? named : wholeDay).format(date), language);
+    },
     /** How long ago, as part of a sentence; nothing within the first minute. */
     age: (at: number, now: number): string => {
       const minutes = Math.floor((now - at) / 60_000);
@@ -54,18 +65,6 @@ export function useMoments() {
   };
 }
 
-/** A date without a time is kept as its first moment in UTC. */
-function isWholeDay(at: string): boolean {
-  return at.endsWith('T00:00:00.000Z');
-}
-
-/** What is of a whole day is of the same day everywhere. */
-function dateOf(at: string): Date {
-  const date = new Date(at);
-  return isWholeDay(at) ? new Date(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()) : date;
-}
-
-function daysBetween(from: Date, to: Date): number {
-  const midnight = (date: Date): number => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
-  return Math.round((midnight(to) - midnight(from)) / DAY_MS);
+function capitalized(text: string, language: string): string {
+  return text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
 }

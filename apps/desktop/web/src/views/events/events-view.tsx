@@ -5,14 +5,15 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '../../api/client';
 import { usePages } from '../../api/pages';
+import { groupByDay } from '../../parts/days';
 import { EVENT_ICONS } from '../../parts/event-icons';
 import { EventKindFilter } from '../../parts/event-kind-filter';
 import { Ghosts } from '../../parts/ghosts';
-import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
 import { Problem } from '../../parts/problem';
 import { Head } from '../../shell/head';
 import { Line } from '../overview/card';
+import { DayRows, DayTime } from '../overview/day-rows';
 
 const PAGE = 50;
 
@@ -46,11 +47,13 @@ export default function EventsView() {
                   )}
                 </div>
               )}
-              <ul>
-                {items.map((event) => (
-                  <EventLine key={event.id} event={event} />
-                ))}
-              </ul>
+              {groupByDay(items, ({ occurred_at }) => occurred_at).map(({ midnightMs, at, items: events }, index) => (
+                <DayRows key={midnightMs} at={at} isFirst={index === 0} heading="h2">
+                  {events.map((event) => (
+                    <EventLine key={event.id} event={event} />
+                  ))}
+                </DayRows>
+              ))}
               {!isRead && <Ghosts rows={12} height={30} />}
               <More next={next}>{t('events.older')}</More>
             </section>
@@ -63,7 +66,6 @@ export default function EventsView() {
 
 function EventLine({ event }: { readonly event: ListedEvent }) {
   const { t } = useTranslation();
-  const moments = useMoments();
   const { kind, content, node_id, node_name, occurred_at } = event;
   const who = event.logged_by ?? t('overview.system');
   const Icon = EVENT_ICONS[kind];
@@ -83,9 +85,7 @@ function EventLine({ event }: { readonly event: ListedEvent }) {
           <bdi className="cut who" title={who}>
             {who}
           </bdi>
-          <time className="when" dateTime={occurred_at} title={moments.whole(occurred_at)}>
-            {moments.short(occurred_at)}
-          </time>
+          <DayTime at={occurred_at} />
         </>
       }
     />

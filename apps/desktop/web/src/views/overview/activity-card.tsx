@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { PenLine } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { groupByDay } from '../../parts/days';
 import { EVENT_ICONS } from '../../parts/event-icons';
-import { useMoments } from '../../parts/moments';
 import { NodeLink } from '../../parts/node-link';
 import { useSessionName } from '../../parts/session-name';
 import { type Activity, groupAlike } from './activity-groups';
 import { Card, Line } from './card';
+import { DayRows, DayTime } from './day-rows';
 import type { OverviewData } from './overview-data';
 
 /** Events, and nodes that agents may change from then on, newest first. */
@@ -17,6 +18,7 @@ export function ActivityCard({ activity }: { readonly activity: OverviewData['re
     <Card
       title={t('overview.activity')}
       place="o3"
+      isByDay
       empty={t('overview.no_activity')}
       link={
         <Link className="link f12" to="/events">
@@ -24,12 +26,16 @@ export function ActivityCard({ activity }: { readonly activity: OverviewData['re
         </Link>
       }
     >
-      {groupAlike(activity).map(({ first, others }) => (
-        <ActivityLine
-          key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}
-          item={first}
-          others={others}
-        />
+      {groupByDay(groupAlike(activity), ({ first }) => first.at).map(({ midnightMs, at, items }, index) => (
+        <DayRows key={midnightMs} at={at} isFirst={index === 0}>
+          {items.map(({ first, others }) => (
+            <ActivityLine
+              key={`${first.at} ${first.node.id} ${first.event?.id ?? first.session_write?.session.id}`}
+              item={first}
+              others={others}
+            />
+          ))}
+        </DayRows>
       ))}
     </Card>
   );
@@ -43,7 +49,6 @@ interface ActivityLineProps {
 
 function ActivityLine({ item: { at, node, event, session_write }, others }: ActivityLineProps) {
   const { t } = useTranslation();
-  const moments = useMoments();
   const session = useSessionName()(session_write?.session.name ?? '');
   const who = event ? (event.logged_by ?? t('overview.system')) : (session_write?.agent ?? null);
   const [isOpen, setOpen] = useState(false);
@@ -70,9 +75,7 @@ function ActivityLine({ item: { at, node, event, session_write }, others }: Acti
               {who}
             </bdi>
           )}
-          <time className="when" dateTime={at} title={moments.whole(at)}>
-            {moments.short(at)}
-          </time>
+          <DayTime at={at} />
         </>
       }
       below={isOpen && <Nodes of={others} />}

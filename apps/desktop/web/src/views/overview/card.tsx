@@ -15,11 +15,12 @@ interface CardProps {
   readonly link?: ReactNode;
   /** The view that has the rest of a list that was cut. */
   readonly rest?: 'graph' | 'workspace' | undefined;
-  /** Rows; none where there is nothing. */
+  /** Rows, or rows by their days; none where there is nothing. */
   readonly children: readonly ReactNode[];
+  readonly isByDay?: boolean;
 }
 
-export function Card({ title, place, count, empty, link, rest, children }: CardProps) {
+export function Card({ title, place, count, empty, link, rest, children, isByDay = false }: CardProps) {
   const { t } = useTranslation();
   return (
     <section className={`card ${place}`} aria-label={title}>
@@ -28,13 +29,12 @@ export function Card({ title, place, count, empty, link, rest, children }: CardP
         {count !== undefined && count > 0 && <span className="count">{count}</span>}
         {link && <span className="push">{link}</span>}
       </header>
-      {children.length === 0 ? (
+      {children.length === 0 && (
         <div className="empty">
           <p>{empty}</p>
         </div>
-      ) : (
-        <ul>{children}</ul>
       )}
+      {children.length > 0 && (isByDay ? children : <ul>{children}</ul>)}
       {rest && (
         <p className="more">
           <Link className="link" to={`/${rest}`}>
