@@ -1,11 +1,41 @@
 import { addDataSource, addTool, type Node, removeDataSource, removeTool } from '@workspace-graph/contracts';
-import { Link2, Plus, Wrench, X } from 'lucide-react';
+import {
+  CalendarDays,
+  Clapperboard,
+  FileText,
+  Folder,
+  GitBranch,
+  Link2,
+  type LucideIcon,
+  Mail,
+  MessageSquare,
+  Plus,
+  Presentation,
+  SquareKanban,
+  Table2,
+  Wrench,
+  X,
+} from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
 import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
+import { kindOfLink, type LinkKind } from './link-kind';
+
+const ICONS: Readonly<Record<LinkKind, LucideIcon>> = {
+  text: FileText,
+  table: Table2,
+  slides: Presentation,
+  video: Clapperboard,
+  chat: MessageSquare,
+  mail: Mail,
+  code: GitBranch,
+  calendar: CalendarDays,
+  board: SquareKanban,
+  folder: Folder,
+};
 
 interface LinksProps {
   readonly node: Node;
@@ -19,8 +49,6 @@ export function Links({ node, kind, mayManage }: LinksProps) {
   const [isAdding, setAdding] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const links = node[kind];
-  // The same signs as in the palette.
-  const Icon = kind === 'tools' ? Wrench : Link2;
   const remove = async (link: (typeof links)[number]) => {
     setError(null);
     try {
@@ -54,7 +82,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       <ul>
         {links.map((link) => (
           <li className="li" key={link.id}>
-            <Icon className="i s14" aria-hidden="true" />
+            <LinkIcon kind={kind} link={link} />
             {link.url === null ? (
               <span className="cut">{link.name}</span>
             ) : (
@@ -79,6 +107,13 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       <Refused error={error} />
     </section>
   );
+}
+
+/** By what is behind it; what nothing is known of has the sign that it has in the palette. */
+function LinkIcon({ kind, link }: Pick<LinksProps, 'kind'> & { readonly link: Node['tools'][number] }) {
+  const [known, other] = [kindOfLink(link), kind === 'tools' ? Wrench : Link2];
+  const Icon = known === null ? other : ICONS[known];
+  return <Icon className="i s14" aria-hidden="true" />;
 }
 
 function hostOf(url: string): string {
