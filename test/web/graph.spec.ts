@@ -235,8 +235,16 @@ it('filters, search and the list tell of the same nodes, and the keyboard does a
   const count = () => page.getByRole('listbox').getByRole('option').first().getAttribute('aria-setsize');
   const all = Number(await count());
   expect(all).toBe((await places()).size);
+  // How many there are stands at one place, and what resets the filters only where they hide something.
+  const extent = page.getByText(`${all} nodes`);
+  await extent.waitFor();
+  expect(await extent.count()).toBe(1);
+  const filters = page.getByRole('complementary', { name: 'Filters' });
+  expect(await filters.getByRole('button', { name: 'Reset filters' }).count()).toBe(0);
   await page.getByRole('checkbox', { name: /^Project/ }).uncheck();
   await until('projects are left out', async () => Number(await count()) < all);
+  const left = await count();
+  await page.getByRole('status').getByText(`${left} of ${all} nodes`).waitFor();
   // What is left out is found nevertheless.
   await page.keyboard.press('/');
   await page.keyboard.type('SECOND ov');
@@ -260,8 +268,9 @@ it('filters, search and the list tell of the same nodes, and the keyboard does a
       .getByRole('checkbox', { name: new RegExp(`^${name}`) })
       .uncheck();
   await page.getByText(/The filters hide/).waitFor();
-  await page.getByRole('main').getByRole('button', { name: 'Reset filters' }).first().click();
+  await filters.getByRole('button', { name: 'Reset filters' }).click();
   await options(page).first().waitFor();
+  expect(await filters.getByRole('button', { name: 'Reset filters' }).count()).toBe(0);
   expect(faults.list).toEqual([]);
   await context.close();
 });

@@ -13,9 +13,19 @@ export interface Filters {
   readonly organization: readonly string[];
 }
 export type FilterGroup = keyof Filters;
+const FILTER_GROUPS = ['type', 'status', 'relation', 'organization'] as const satisfies readonly FilterGroup[];
 
 export const NO_FILTERS: Filters = { type: [], status: [], relation: [], organization: [] };
 export const DEFAULT_FILTERS: Filters = { ...NO_FILTERS, status: ['archived'] };
+
+/** Whether nothing was chosen, in whatever order it was taken back. */
+export function isDefault(filters: Filters): boolean {
+  const sameIn = (group: FilterGroup) => {
+    const [chosen, left] = [new Set(filters[group]), DEFAULT_FILTERS[group]];
+    return chosen.size === left.length && left.every((value) => chosen.has(value));
+  };
+  return FILTER_GROUPS.every(sameIn);
+}
 
 /** The part of a graph that the filters leave. */
 export interface Shown {

@@ -3,6 +3,8 @@ export const graph = {
   graph: {
     shown_one: '{{shown}} of {{count}} node',
     shown_other: '{{shown}} of {{count}} nodes',
+    nodes_one: '{{count}} node',
+    nodes_other: '{{count}} nodes',
     filters: 'Filters',
     search: 'Find a node by name',
     as_list: 'List',

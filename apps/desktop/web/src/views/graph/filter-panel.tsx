@@ -5,8 +5,8 @@ import {
   DEFAULT_FILTERS,
   type FilterGroup,
   type Filters,
+  isDefault,
   RELATIONS,
-  type Shown,
   STATUSES,
   TYPES,
 } from '../../graph/filters';
@@ -15,7 +15,6 @@ import { TypeGlyph } from '../../parts/type-glyph';
 
 interface FilterPanelProps {
   readonly graph: Graph;
-  readonly shown: Shown;
   readonly filters: Filters;
   readonly onChange: (filters: Filters) => void;
 }
@@ -29,7 +28,7 @@ interface Item {
 const DASHES = { belongs_to: undefined, related_to: '3 3', applies: '1 3.4', informed_by: '7 3' };
 
 /** What is shown of the graph, and at the same time what its signs mean. */
-export function FilterPanel({ graph, shown, filters, onChange }: FilterPanelProps) {
+export function FilterPanel({ graph, filters, onChange }: FilterPanelProps) {
   const { t, i18n } = useTranslation();
   const { nodes, edges } = graph;
   const counts = useMemo(() => countsOf({ nodes, edges }), [nodes, edges]);
@@ -84,12 +83,13 @@ export function FilterPanel({ graph, shown, filters, onChange }: FilterPanelProp
           organizations.map(({ id, name }) => ({ value: id, text: name, sign: <TypeGlyph type="organization" /> })),
         )}
       </div>
-      <div className="row f12 t3 foot">
-        <span className="num">{t('graph.shown', { shown: shown.nodes.length, count: graph.nodes.size })}</span>
-        <button type="button" className="link f12 push" onClick={() => onChange(DEFAULT_FILTERS)}>
-          {t('graph.unfilter')}
-        </button>
-      </div>
+      {!isDefault(filters) && (
+        <div className="row f12 foot">
+          <button type="button" className="link f12 push" onClick={() => onChange(DEFAULT_FILTERS)}>
+            {t('graph.unfilter')}
+          </button>
+        </div>
+      )}
     </>
   );
 }

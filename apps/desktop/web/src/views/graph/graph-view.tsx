@@ -56,11 +56,10 @@ export default function GraphView() {
     '/': () => document.getElementById(SEARCH_ID)?.focus(),
     Escape: () => select(null),
   });
-  const state = graph && shown && t('graph.shown', { shown: shown.nodes.length, count: graph.nodes.size });
   const frame = `cols gcols${selectedId === undefined ? ' alone' : ''}${hasFilters ? ' with-filters' : ''}`;
   return (
     <main className="view" id="content">
-      <Head title={t('view.graph')} state={state}>
+      <Head title={t('view.graph')} state={graph && shown && <Extent graph={graph} shown={shown} />}>
         <button
           type="button"
           className="btn only-s"
@@ -81,7 +80,7 @@ export default function GraphView() {
       <div className={frame}>
         <aside className="col list" aria-label={t('graph.filters')}>
           <NodeSearch graph={graph} onSelect={select} />
-          {graph && shown && <FilterPanel graph={graph} shown={shown} filters={filters} onChange={setFilters} />}
+          {graph && <FilterPanel graph={graph} filters={filters} onChange={setFilters} />}
           {!graph && !error && <Ghosts rows={20} height={28} />}
         </aside>
         <div className="col centre">
@@ -103,6 +102,27 @@ export default function GraphView() {
         )}
       </div>
     </main>
+  );
+}
+
+/** Whose nodes there are and how many, and how many of them are shown where that is not all. */
+function Extent({ graph: { nodes }, shown }: { readonly graph: Graph; readonly shown: Shown }) {
+  const { t } = useTranslation();
+  const [organization, ...others] = useMemo(
+    () => [...nodes.values()].filter(({ type }) => type === 'organization').slice(0, 2),
+    [nodes],
+  );
+  const name = others.length === 0 ? organization?.name : undefined;
+  const [count, part] = [nodes.size, shown.nodes.length];
+  return (
+    <>
+      {name !== undefined && (
+        <>
+          <bdi>{name}</bdi> ·{' '}
+        </>
+      )}
+      {part === count ? t('graph.nodes', { count }) : t('graph.shown', { shown: part, count })}
+    </>
   );
 }
 
