@@ -195,6 +195,13 @@ describe('J and K', () => {
     const keys = page.getByRole('dialog', { name: 'Keyboard' });
     await keys.getByText('Over the rows of a list').waitFor();
     await keys.getByText('J', { exact: true }).waitFor();
+    const groups = await keys.getByRole('heading', { level: 3 }).allTextContents();
+    expect(groups).toEqual(
+      ['Everywhere', 'Views', 'Overview', 'Graph', 'Workspace', 'Node and its files'].map((one) => say(one)),
+    );
+    const ofGraph = keys.locator('section', { has: page.getByRole('heading', { name: 'Graph', exact: true }) });
+    expect(await ofGraph.locator('kbd').allTextContents()).toEqual([...'/L←↑→↓−+0F']);
+    await expectAccessible(page);
     await context.close();
   });
 

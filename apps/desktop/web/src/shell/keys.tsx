@@ -1,8 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { Fragment, useEffect, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
-import { COMMAND_KEY } from '../parts/command-key';
-import { Dialog } from '../parts/dialog';
+import { useEffect, useRef } from 'react';
 import type { View } from './rail';
 
 /** The second key after `G`. */
@@ -13,25 +10,6 @@ export const GO_TO: Readonly<Record<string, View>> = {
   s: 'sync',
   n: 'settings',
 };
-/** The other keys of the page, for the help. */
-const OTHERS = [
-  ['palette', 'Ctrl K'],
-  ['answer', '1 … 9'],
-  ['rows', 'J', 'K', '↑', '↓'],
-  ['open', 'Enter'],
-  ['refresh', 'R'],
-  ['list', 'L'],
-  ['search', '/'],
-  ['detail', 'Ctrl .'],
-  ['walk', '← ↑ → ↓'],
-  ['zoom', '−', '+', '0', 'F'],
-  ['move_duty', 'Alt ↑ ↓'],
-  ['save', 'Ctrl Enter'],
-  ['rename', 'F2'],
-  ['undo', 'Ctrl Z'],
-  ['leave', 'Esc'],
-  ['help', '?'],
-] as const;
 const TYPED_INTO = 'input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]';
 /** What stands over the page keeps its keys to itself. */
 const OVER_THE_PAGE = '[role=menu], [role=dialog], [role=alertdialog]';
@@ -123,32 +101,4 @@ function isOverThePage(target: EventTarget | null): boolean {
 export function isPlain({ defaultPrevented, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey || isOverThePage(target)) return false;
   return !(target instanceof HTMLElement && target.closest(TYPED_INTO));
-}
-
-export function KeysDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Dialog opened={opened} onClose={onClose} title={t('keys.title')}>
-      <div className="keys">
-        {Object.entries(GO_TO).map(([key, view]) => (
-          <Fragment key={key}>
-            <span>{t('keys.go', { view: t(`view.${view}`) })}</span>
-            <span>
-              <kbd>G</kbd> {t('keys.and_then')} <kbd>{key.toUpperCase()}</kbd>
-            </span>
-          </Fragment>
-        ))}
-        {OTHERS.map(([name, ...keys]) => (
-          <Fragment key={name}>
-            <span>{t(`keys.${name}`)}</span>
-            <span>
-              {keys.map((key) => (
-                <kbd key={key}>{key.replace('Ctrl', COMMAND_KEY)}</kbd>
-              ))}
-            </span>
-          </Fragment>
-        ))}
-      </div>
-    </Dialog>
-  );
 }

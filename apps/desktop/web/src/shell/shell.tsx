@@ -12,7 +12,8 @@ import { Toasts } from '../parts/toasts';
 import { OpenFile } from '../reader/open-file';
 import { SignIn } from '../sign-in/sign-in';
 import { WithDoors } from './doors';
-import { KeysDialog, useShellKeys } from './keys';
+import { useShellKeys } from './keys';
+import { KeysDialog } from './keys-dialog';
 import { Rail } from './rail';
 
 /** The frame around every view; the door for whoever is not signed in. */
