@@ -92,7 +92,7 @@ function Options({ options, isOff, onChoose }: OptionsProps) {
           aria-keyshortcuts={takesKeys && index < KEYS ? String(index + 1) : undefined}
           onClick={() => onChoose(id)}
         >
-          {label}
+          <span className="answer">{label}</span>
           {index < KEYS && (
             <span className={takesKeys ? 'nth' : 'nth off'} aria-hidden="true">
               {index + 1}
