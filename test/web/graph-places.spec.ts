@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { moveApart } from '../../apps/desktop/web/src/views/graph/apart.js';
-import { boxOf, placesAround, Taken } from '../../apps/desktop/web/src/views/graph/name-places.js';
+import { roomOn } from '../../apps/desktop/web/src/views/graph/canvas-room.js';
+import { boxOf, placesAmong, placesAround, Taken } from '../../apps/desktop/web/src/views/graph/name-places.js';
 
 const CANVAS = { width: 400, height: 300 };
 const NAME = { width: 80, height: 16 };
@@ -38,6 +39,16 @@ describe('places of names', () => {
     );
   });
 
+  it('a name has the fewer places the more there are, and those beside its node always', () => {
+    const [few, many, crowd] = [10, 1_000, 5_000].map((count) =>
+      placesAround({ x: 200, y: 150, radius: 7 }, NAME, CANVAS, placesAmong(count, count === 5_000)),
+    );
+    expect(few?.length).toBeGreaterThan(many?.length ?? 0);
+    expect(many?.length).toBeGreaterThan(crowd?.length ?? 0);
+    expect(many?.slice(0, 4)).toEqual(few?.slice(0, 4));
+    expect(crowd?.slice(0, 4)).toEqual(few?.slice(0, 4));
+  });
+
   it('what is taken is found whatever it is far from, and nothing else is', () => {
     fc.assert(
       fc.property(fc.array(box, { maxLength: 20 }), box, (boxes, asked) => {
@@ -51,6 +62,10 @@ describe('places of names', () => {
       }),
     );
   });
+});
+
+it('nodes are smaller on a canvas that has less room, down to a part of their size', () => {
+  expect([roomOn(1_100, 852), roomOn(612, 852), roomOn(300, 852)]).toEqual([1, expect.closeTo(0.805, 2), 0.7]);
 });
 
 describe('nodes that overlap', () => {

@@ -168,24 +168,33 @@ async function namesOverNodes(page: Page): Promise<string[]> {
   })()`);
 }
 
-it('names are over no other name and over no node, and few nodes have theirs without being selected', async () => {
-  const { context, page, faults } = await site.visit('/graph');
-  await until('every node has its place', allPlaced);
-  await page.addInitScript(NOTE_NAMES);
-  await page.reload();
-  await page.locator('[role=application][data-edges]').waitFor();
-  const names = await page.evaluate<readonly DrawnName[]>('names');
-  // An area, a process, a principle and a project, which is the smallest.
-  for (const type of ['Bakehouse', 'Daily baking', 'Open books', 'Third cargo bike'])
-    expect(names.map(({ text }) => text)).toContain(type);
-  const isOver = (a: DrawnName, b: DrawnName) =>
-    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const pairs = names.flatMap((a, index) => names.slice(index + 1).map((b) => [a, b] as const));
-  expect(pairs.filter(([a, b]) => isOver(a, b))).toEqual([]);
-  expect(await namesOverNodes(page)).toEqual([]);
-  expect(faults.list).toEqual([]);
-  await context.close();
-});
+it.each([
+  { where: 'in the whole width', width: 1440, isSelected: false },
+  { where: 'beside the detail in a narrow window', width: 1024, isSelected: true },
+])(
+  '$where, names are over no other name and over no node, and few nodes have theirs without being selected',
+  async ({ width, isSelected }) => {
+    const { context, page, faults } = await site.visit(isSelected ? `/graph?node=${organization.id}` : '/graph', {
+      width,
+    });
+    await until('every node has its place', allPlaced);
+    await page.addInitScript(NOTE_NAMES);
+    await page.reload();
+    await page.locator('[role=application][data-edges]').waitFor();
+    const names = await page.evaluate<readonly DrawnName[]>('names');
+    if (isSelected) await pane(page, organization.name);
+    // An area, a process, a principle and a project, which is the smallest.
+    for (const type of ['Bakehouse', 'Daily baking', 'Open books', 'Third cargo bike'])
+      expect(names.map(({ text }) => text)).toContain(type);
+    const isOver = (a: DrawnName, b: DrawnName) =>
+      a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const pairs = names.flatMap((a, index) => names.slice(index + 1).map((b) => [a, b] as const));
+    expect(pairs.filter(([a, b]) => isOver(a, b))).toEqual([]);
+    expect(await namesOverNodes(page)).toEqual([]);
+    expect(faults.list).toEqual([]);
+    await context.close();
+  },
+);
 
 it('a node that is dragged stays there, for everybody', async () => {
   const lone = await workspace.call(createNode, { type: 'organization', name: 'Dragged' });

@@ -5,6 +5,7 @@ import type { MouseCoords, NodeDisplayData, SigmaNodeEventPayload } from 'sigma/
 import { graphExtent } from 'sigma/utils';
 import type { Shown } from '../../graph/filters';
 import { type GraphEdge, isEnd, isImplied, parentsOf } from '../../graph/graph';
+import { roomOn } from './canvas-room';
 import { type Colours, readColours } from './colours';
 import { EdgeLayer, type Strength } from './edge-layer';
 import { type DrawnNode, Labels, type Rank } from './labels';
@@ -31,7 +32,7 @@ interface Handlers {
 const NAMED_PX = 5;
 const CAMERA_MS = 240;
 /** Around the outermost nodes: room for their names. */
-const PADDING_PX = 48;
+const PADDING_PX = 32;
 /** What the selected node gains in size. */
 const SELECTED = 1.3;
 export type Direction = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight';
@@ -54,6 +55,8 @@ export class Drawing {
   private bySize: readonly string[] = [];
   /** The part of its full size that a node is drawn in. */
   private room = 1;
+  /** The part of it that a canvas of this size has room for. */
+  private canvasRoom = 1;
   private colours: Colours = readColours();
   private selected: string | null = null;
   private wanted: string | null = null;
@@ -68,6 +71,7 @@ export class Drawing {
     private readonly handlers: Handlers,
   ) {
     this.labels = new Labels(() => this.colours);
+    this.canvasRoom = roomOn(container.clientWidth, container.clientHeight);
     this.sigma = new Sigma<NodeLook>(this.graph, container, {
       defaultNodeType: 'shape',
       nodeProgramClasses: { shape: ShapeProgram as never },
@@ -79,6 +83,8 @@ export class Drawing {
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
       zoomDuration: CAMERA_MS,
+      // Taken when it is drawn: no node is looked at again because the canvas has another size.
+      zoomToSizeRatioFunction: (ratio) => Math.sqrt(ratio) / this.canvasRoom,
       allowInvalidContainer: true,
     });
     this.edgeLayer = new EdgeLayer(this.sigma as never, container, () => this.colours);
@@ -89,7 +95,10 @@ export class Drawing {
     this.sigma.on('moveBody', ({ event }) => this.drag(event));
     this.sigma.on('upNode', () => this.endDrag());
     this.sigma.on('upStage', () => this.endDrag());
-    this.resized = new ResizeObserver(() => this.sigma.resize().scheduleRender());
+    this.resized = new ResizeObserver(() => {
+      this.canvasRoom = roomOn(container.clientWidth, container.clientHeight);
+      this.sigma.resize().scheduleRender();
+    });
     this.resized.observe(container);
   }
 
@@ -248,7 +257,7 @@ export class Drawing {
     const look = this.graph.getNodeAttributes(id);
     const rank = this.rankOf(id);
     const radius = this.sigma.scaleSize(this.sizeNow(look, rank));
-    return { x, y, radius, name: look.name, rank, isLarge: radius >= NAMED_PX * this.room };
+    return { x, y, radius, name: look.name, rank, isLarge: radius >= NAMED_PX * this.room * this.canvasRoom };
   }
 
   private startDrag({ node, event }: SigmaNodeEventPayload): void {

@@ -1,5 +1,5 @@
 import type { Colours } from './colours';
-import { type Box, boxOf, placesAround, type Size, type Spot, Taken } from './name-places';
+import { type Box, boxOf, placesAmong, placesAround, type Size, type Spot, Taken } from './name-places';
 
 /** What is more important keeps its label: 3 selected, 2 beside it, 1 plain, 0 faded. */
 export type Rank = 0 | 1 | 2 | 3;
@@ -23,6 +23,8 @@ const LARGE_PX = 7;
 const FAMILY = 'Inter, system-ui, sans-serif';
 /** Beside a text, so that names do not touch. */
 const MARGIN_PX = 3;
+/** Between the letters of a name and the sides of its box. */
+const INK = { x: 2, y: 1.5 } as const;
 /** Fewer nodes than that on the canvas all show their names, where there is room. */
 const FEW = 60;
 /** Among up to that many nodes, room is looked for every name; among more, only for so many as one frame has time for. */
@@ -44,16 +46,17 @@ export class Labels {
     const canvas = { width: context.canvas.clientWidth, height: context.canvas.clientHeight };
     const isNamed = ({ rank, isLarge }: DrawnNode) => nodes.length < FEW || rank > 1 || isLarge;
     const isCrowded = nodes.length > MANY.nodes;
+    const among = placesAmong(nodes.length, isCrowded);
     const most = isCrowded ? MANY.names : nodes.length;
     for (const node of nodes.filter(isNamed).slice(0, most)) {
       const { font, height } = fontOf(node);
       context.font = `${font} ${FAMILY}`;
       const size: Size = { width: context.measureText(node.name).width + 2 * MARGIN_PX, height };
-      const places = placesAround(around(node), size, canvas, isCrowded);
+      const places = placesAround(around(node), size, canvas, among);
       // The selected node and its large neighbours keep their names, over other nodes if need be.
       const isKept = node.rank === 3 || (node.rank === 2 && node.isLarge);
       const box =
-        places.find((one) => namesAt.isFree(one) && nodesAt.isFree(one)) ??
+        places.find((one) => namesAt.isFree(one) && nodesAt.isFree(inkOf(one))) ??
         (isKept ? places.find((one) => namesAt.isFree(one)) : undefined);
       if (!box) continue;
       namesAt.add(box);
@@ -100,6 +103,11 @@ export class Labels {
     context.strokeStyle = this.colours().hot;
     context.stroke();
   }
+}
+
+/** What the letters of a name take of its box: nodes may come nearer than other names. */
+function inkOf({ left, top, right, bottom }: Box): Box {
+  return { left: left + INK.x, top: top + INK.y, right: right - INK.x, bottom: bottom - INK.y };
 }
 
 /** A node with its ring. */
