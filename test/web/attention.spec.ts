@@ -206,6 +206,12 @@ it('keys answer the question that shows numbers: once however long they are held
   await page.getByText(ODD).waitFor();
   await numbers.first().waitFor();
   expect(await numbers.allTextContents()).toEqual(['1', '2']);
+  // Where no number is, the answer has no empty place on one side.
+  const inMiddle = `[...document.querySelectorAll('.ask .btn:has(.nth.off)')].map((one) => {
+    const [outer, inner] = [one, one.querySelector('.answer')].map((part) => part.getBoundingClientRect());
+    return Math.abs(outer.left + outer.right - inner.left - inner.right) < 2;
+  })`;
+  expect(await page.evaluate(inMiddle)).toEqual([true, true]);
   await expectAccessible(page);
   // Pressed again while it is down, as a key that is held.
   for (let times = 0; times < 5; times++) await page.keyboard.down('1');
