@@ -379,7 +379,7 @@ it('the palette finds nodes by any word and does what the page can do, by keys a
   await page.keyboard.press('Enter');
   await pane(page, 'Second oven');
   await field.waitFor({ state: 'hidden' });
-  await page.getByRole('button', { name: 'Find or do something…' }).click();
+  await page.getByRole('button', { name: 'Find or do…' }).click();
   await takesKeys();
   await page.keyboard.type(say('Overview').slice(0, 5).toLowerCase());
   await options.filter({ hasText: 'Overview' }).waitFor();

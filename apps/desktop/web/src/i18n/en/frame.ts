@@ -110,7 +110,7 @@ export const frame = {
   },
   palette: {
     title: 'Find or do',
-    hint: 'Find or do something…',
+    hint: 'Find or do…',
     found: 'Found',
     light: 'Light theme',
     dark: 'Dark theme',

@@ -114,15 +114,16 @@ function Extent({ graph: { nodes }, shown }: { readonly graph: Graph; readonly s
   );
   const name = others.length === 0 ? organization?.name : undefined;
   const [count, part] = [nodes.size, shown.nodes.length];
+  const text = part === count ? t('graph.nodes', { count }) : t('graph.shown', { shown: part, count });
   return (
-    <>
+    <span title={name === undefined ? text : `${name} · ${text}`}>
       {name !== undefined && (
         <>
           <bdi>{name}</bdi> ·{' '}
         </>
       )}
-      {part === count ? t('graph.nodes', { count }) : t('graph.shown', { shown: part, count })}
-    </>
+      {text}
+    </span>
   );
 }
 
