@@ -104,7 +104,7 @@ it('stands beside the session, is hidden and shown by Ctrl-., and stays so in th
   await pane(page).waitFor({ state: 'hidden' });
   await page.locator(`button[aria-label="${say('Detail of the node (Ctrl .)')}"]:focus`).waitFor();
   await page.keyboard.press('?');
-  await page.getByRole('dialog').getByText('Workspace: detail of the node').waitFor();
+  await page.getByRole('dialog').getByText('Show or hide the detail').waitFor();
   // A dialog keeps its keys to itself.
   await page.keyboard.press('Control+.');
   await page.keyboard.press('Escape');
