@@ -80,6 +80,9 @@ it('stands beside the session, is hidden and shown by Ctrl-., and stays so in th
   await title(page, 'Beside').waitFor();
   await log(page).getByText('At work').waitFor();
   await current(page, 'Beside').waitFor();
+  const list = page.getByRole('complementary', { name: 'Nodes with sessions' });
+  await list.getByText('Connected', { exact: true }).waitFor();
+  await list.getByText(/^\d+ (session|relac)/).waitFor();
   const places = await Promise.all([log(page), pane(page)].map((one) => one.boundingBox()));
   expect((places[0]?.x ?? 0) + (places[0]?.width ?? 0)).toBeLessThanOrEqual(places[1]?.x ?? 0);
   await page.keyboard.press('Control+.');

@@ -76,7 +76,7 @@ export function SessionList({ groups: { groups, isRead, isAwaited }, selectedId,
   );
 }
 
-type SessionGroups = ReturnType<typeof useSessionGroups>;
+export type SessionGroups = ReturnType<typeof useSessionGroups>;
 
 /** Open sessions by what they need; awaited until each group has come or was refused. */
 export function useSessionGroups() {

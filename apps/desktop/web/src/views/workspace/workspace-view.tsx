@@ -10,6 +10,7 @@ import { useViewKeys } from '../../shell/keys';
 import { type Selection, useSelection } from '../../shell/selection';
 import { DetailPane } from './detail-pane';
 import { useDetailVisible } from './detail-visible';
+import { ListFoot } from './list-foot';
 import { SessionList, useSessionGroups } from './session-list';
 
 /** What agents are doing: the nodes at which they work, the log of one session, and the selected node beside it. */
@@ -56,6 +57,7 @@ export default function WorkspaceView() {
       <div className={`cols wcols${isOpen ? ' with-detail' : ''}`} onFocus={onFocus}>
         <aside className="col list" aria-label={t('work.list')}>
           <SessionList groups={groups} selectedId={session} selectedNodeId={node} />
+          <ListFoot groups={groups} />
         </aside>
         <section className="col paper" aria-label={t('log.label')}>
           {session !== undefined && <SessionPane key={session} sessionId={session} onClose={close} />}
