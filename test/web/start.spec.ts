@@ -249,7 +249,7 @@ describe('the demo', () => {
     await page.getByText('Vymyšlená organizace o 21 nodech').waitFor();
     await button(page, 'Načíst ukázku').click();
     await heading(page, 'Graf');
-    await page.getByText('21 z 21 nodů').first().waitFor();
+    await page.getByText('Lipová pekárna · 21 nodů').first().waitFor();
     const all = async () => (await empty.workspace.call(listNodes, { limit: 100 })).items;
     const organization = (await all()).find(({ type }) => type === 'organization');
     expect(organization?.name).toBe('Lipová pekárna');
@@ -272,7 +272,7 @@ describe('the demo', () => {
     await heading(page, EMPTY.cs);
     // It can be loaded again.
     await button(page, 'Načíst ukázku').click();
-    await page.getByText('21 z 21 nodů').first().waitFor();
+    await page.getByText('Lipová pekárna · 21 nodů').first().waitFor();
     expect(faults.list).toEqual([]);
   });
 
