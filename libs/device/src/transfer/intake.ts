@@ -29,6 +29,8 @@ export interface TakenIn {
   readonly fileId: string;
   /** Within the node. */
   readonly path: string;
+  /** Where it was seen on this machine just now; missing for one that was not looked at since it got there. */
+  readonly absolute?: string;
 }
 
 /** What became of each path that was given. */
@@ -90,7 +92,7 @@ export class Intakes {
     const found = absolute === localPath ? await statOrNull(absolute) : null;
     const isSame =
       found?.isFile() && stampOf(found) === file.stamp && (file.inode ?? inodeOf(found)) === inodeOf(found);
-    return isSame ? { fileId: file.fileId, path: file.path } : null;
+    return isSame ? { fileId: file.fileId, path: file.path, absolute: localPath } : null;
   }
 
   private async placeOf(row: MirrorRow, localPath: string, section: Section): Promise<Placed> {

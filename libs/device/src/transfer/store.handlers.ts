@@ -13,7 +13,7 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
 import { BatchPushes } from './batch-pushes.js';
-import { Intakes, type TakenIn } from './intake.js';
+import { Intakes } from './intake.js';
 
 type Output = OutputOf<typeof storeFiles>;
 type Stored = Output['stored'][number];
@@ -54,27 +54,22 @@ export class StoreHandlers {
     const place = await this.parts.service.place(node_id, envelope);
     const folder = await this.parts.localPaths.folderOf(place, envelope);
     const paths = folder === null ? null : new PathFinder(folder);
+    const known = this.parts.store.files(ids);
     const answer: Output = { stored: [], refused: [] };
     for (const [given, taken] of intake) {
       const outcome = 'fileId' in taken ? pushed.get(taken.fileId) : taken;
       if (!outcome) continue;
       if ('refused' in outcome) answer.refused.push({ given, ...outcome.refused });
-      else if ('fileId' in taken) answer.stored.push({ given, ...(await this.told(paths, taken, outcome.done)) });
+      else if ('fileId' in taken) {
+        const hash = known.get(taken.fileId)?.lastSyncedHash ?? outcome.done.file.sha256 ?? '';
+        const local_path = paths && (taken.absolute ?? (await paths.locate(taken.path)).absolute);
+        answer.stored.push({ given, ...pushedTo(outcome.done), local_path, hash });
+      }
     }
     return answer;
   }
+}
 
-  private async told(
-    paths: PathFinder | null,
-    { path }: TakenIn,
-    { file, remote_path }: PushedFile,
-  ): Promise<Omit<Stored, 'given'>> {
-    return {
-      file_id: file.id,
-      remote_name: file.remote_name ?? '',
-      remote_path,
-      local_path: paths === null ? null : (await paths.locate(path)).absolute,
-      hash: this.parts.store.file(file.id)?.lastSyncedHash ?? file.sha256 ?? '',
-    };
-  }
+function pushedTo({ file, remote_path }: PushedFile): Pick<Stored, 'file_id' | 'remote_name' | 'remote_path'> {
+  return { file_id: file.id, remote_name: file.remote_name ?? '', remote_path };
 }

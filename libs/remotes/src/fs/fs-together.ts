@@ -25,7 +25,7 @@ type Told = Map<NewContent, PromiseSettledResult<string>>;
 /** Files that are read or written at once. */
 const AT_ONCE = 8;
 /** Files that get their names together. */
-const GROUP = 64;
+const GROUP = 256;
 
 /** Small files of one folder of this machine, with one look at that folder for many of them. */
 export class FsTogether implements SmallContents {
