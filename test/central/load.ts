@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   getNode,
   listAudit,
@@ -10,6 +11,8 @@ import {
 import type { RestClient } from './rest-client.js';
 
 const AT_ONCE = 8;
+/** Between two requests of one: what is shown is that none fails, and a full processor shows it no better. */
+const PAUSE_MS = 50;
 /** Stands for an answer that never came. */
 const NO_ANSWER = 0;
 
@@ -48,7 +51,10 @@ export class Load {
   /** Runs so many requests, or until `end`. */
   async run(requests = Number.POSITIVE_INFINITY): Promise<void> {
     const worker = async (): Promise<void> => {
-      while (!this.ended && this.sent < requests) await this.request(this.sent++);
+      while (!this.ended && this.sent < requests) {
+        await this.request(this.sent++);
+        await sleep(PAUSE_MS);
+      }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
 import { compileOnce } from './compile-once.mjs';
 import { importSource } from './import-source.mjs';
+import { plainGlobals } from './plain-globals.mjs';
 
 // A busy machine takes its time to end a server; only what was never closed waits for all of it.
 const graceMs = 10_000;
 
 compileOnce();
+plainGlobals();
 
 /** How many of each kind of thing keep this process from ending: sockets, servers, timers, watchers, child processes. */
 function openHandles() {
@@ -43,8 +45,11 @@ async function childrenNow() {
   );
 }
 
-/** What jest leaves in the global object of a spec file and would find again in the next one, such as its time limit. */
-const leftByJest = ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES'].map((name) => Symbol.for(name));
+/**
+ * What jest leaves in the global object of a spec file: the next one would find it, such as its time limit, and it holds all that
+ * the file has loaded.
+ */
+const leftByJest = new Set(['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES', 'JEST_STATE_SYMBOL']);
 /** What is done in a page by hand, beside a busy machine: one more try, told as unsteady by the run. */
 const specsInPages = /\/test\/web\/[^/]+\.spec\.ts$/;
 
@@ -55,7 +60,9 @@ const specsInPages = /\/test\/web\/[^/]+\.spec\.ts$/;
 class LeakCheckingEnvironment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
-    this.exit = this.global.process.exit;
+    const { exit, cwd, chdir } = this.global.process;
+    /** Jest, and what it loads for each spec file, wrap them once more each time. */
+    this.wrapped = { exit, cwd, chdir };
   }
 
   async setup() {
@@ -82,10 +89,12 @@ class LeakCheckingEnvironment extends TestEnvironment {
   }
 
   restoreGlobals() {
-    const { env } = this.global.process;
-    for (const name of Object.keys(env)) if (!(name in this.variables)) delete env[name];
-    Object.assign(env, this.variables);
-    for (const symbol of leftByJest) delete this.global[symbol];
+    const { process } = this.global;
+    for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
+    Object.assign(process.env, this.variables);
+    Object.assign(process, this.wrapped);
+    for (const symbol of Object.getOwnPropertySymbols(this.global))
+      if (leftByJest.has(symbol.description)) delete this.global[symbol];
   }
 }
 
@@ -95,8 +104,6 @@ let kept;
 /** Jest asks for a new environment for each spec file. */
 export default function environmentOfProcess(config, context) {
   kept ??= new LeakCheckingEnvironment(config, context);
-  // Jest wraps it for each spec file.
-  kept.global.process.exit = kept.exit;
   if (process.env.CI && specsInPages.test(context.testPath)) {
     kept.global[Symbol.for('RETRY_TIMES')] = 1;
     for (const option of ['RETRY_IMMEDIATELY', 'LOG_ERRORS_BEFORE_RETRY']) kept.global[Symbol.for(option)] = true;

@@ -7,10 +7,13 @@ import type { ComposeService } from './compose-file.js';
 const STOP_GRACE_MS = 10_000;
 const ASK_WITHIN_MS = 2_000;
 const run = promisify(execFile);
+/** Declared health checks that have passed in this process. */
+const passed = new Set<string>();
 
 /**
  * Whether the health check that the file declares passes for the instance at this port. While the service does not
- * answer, the declared program is not even started: it costs more than the question.
+ * answer, the declared program is not even started, nor where it has passed for another instance: it costs more than the
+ * question.
  * @throws Error for a health check that cannot pass
  */
 export async function isHealthy(service: ComposeService, port: number): Promise<boolean> {
@@ -22,11 +25,17 @@ export async function isHealthy(service: ComposeService, port: number): Promise<
     throw new Error(`${service.name}: the health check asks port ${declaredPort}, the service listens on ${listens}`);
   const local = (text: string): string => text.replace(`127.0.0.1:${declaredPort}`, `127.0.0.1:${port}`);
   if (!(await answers(local(asked)))) return false;
+  const check = [service.name, ...declared].join(' ');
+  if (passed.has(check)) return true;
   const [program = '', ...args] = declared.map(local);
-  return run(program === 'node' ? process.execPath : program, args, { timeout: 2 * ASK_WITHIN_MS }).then(
+  const isHealthy = await run(program === 'node' ? process.execPath : program, args, {
+    timeout: 2 * ASK_WITHIN_MS,
+  }).then(
     () => true,
     () => false,
   );
+  if (isHealthy) passed.add(check);
+  return isHealthy;
 }
 
 function answers(url: string): Promise<boolean> {
