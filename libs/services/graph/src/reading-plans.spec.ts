@@ -128,6 +128,28 @@ describe('the plan of a search', () => {
     });
     expect(byText.blocks).toBeLessThan(2_000);
   });
+
+  it('is made once for all that is asked for, as making it costs more than finding', async () => {
+    for (const kinds of [HitKind.options, ['node', 'event'] as const, ['node'] as const]) {
+      const { name, text } = searchStatement(kinds, false);
+      const client = await services.database.pool.connect();
+      try {
+        for (const asked of ['portál', 'zápis', 'zápis 1234', 'nikdo', 'rozpočet', 'plán', 'dům', 'Praha', 'smlouva'])
+          await client.query({
+            name,
+            text,
+            values: [caller.user_id, false, asked, 20, 1e9, 'infinity', LAST_ID, null, null],
+          });
+        const plans =
+          'SELECT generic_plans::int AS for_all, custom_plans::int AS for_one FROM pg_prepared_statements WHERE name = $1';
+        const { rows } = await client.query(plans, [name]);
+        // The server compares the first five with one for all.
+        expect([name, ...rows]).toEqual([name, { for_all: 4, for_one: 5 }]);
+      } finally {
+        client.release(true);
+      }
+    }
+  });
 });
 
 /** That a context looks at. */
