@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, RemoteFailureReason>> = {
   dailyLimitExceeded: 'unavailable',
   storageQuotaExceeded: 'full',
   quotaExceeded: 'full',
-  uploadTooLarge: 'full',
+  uploadTooLarge: 'too_large',
   teamDriveFileLimitExceeded: 'full',
   teamDriveHierarchyTooDeep: 'full',
   numChildrenInNonRootLimitExceeded: 'full',

@@ -140,6 +140,7 @@ describe('a write to an odd storage', () => {
     ['InsufficientStorage', 507, 'full'],
     ['AccessDenied', 403, 'forbidden'],
     ['KeyTooLongError', 400, 'name_refused'],
+    ['EntityTooLarge', 400, 'too_large'],
     ['ServiceUnavailable', 503, 'unavailable'],
     ['', 302, 'unavailable'],
   ] as const)('that is refused with %s is told as what it is', async (code, status, reason) => {

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, RemoteFailureReason>> = {
   OperationAborted: 'changed',
   QuotaExceeded: 'full',
   XMinioStorageFull: 'full',
-  EntityTooLarge: 'full',
+  EntityTooLarge: 'too_large',
   KeyTooLongError: 'name_refused',
   InvalidObjectName: 'name_refused',
   XMinioInvalidObjectName: 'name_refused',

@@ -15,6 +15,8 @@ export type RemoteFailureReason =
   | 'unavailable'
   /** No room, or not for this account. */
   | 'full'
+  /** The backend takes no content of this size, however much room it has. */
+  | 'too_large'
   /** The backend cannot hold this name. */
   | 'name_refused'
   /** The range begins behind the end of the content. */
@@ -66,6 +68,12 @@ export function serviceErrorOf(failure: RemoteFailure, remote: string): ServiceE
       });
     case 'full':
       return answer('STORAGE_FULL', `The remote ${remote} has no room for ${path}.`);
+    case 'too_large':
+      return answer(
+        'REMOTE_REFUSED',
+        `The remote ${remote} takes no content as large as ${path}. Whoever runs its server may raise the limit.`,
+        { reason: failure.reason },
+      );
     case 'range':
       return answer('RANGE_NOT_SATISFIABLE', `The range begins behind the end of ${where}.`, {
         size_bytes: failure.facts.sizeBytes ?? null,

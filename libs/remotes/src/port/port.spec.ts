@@ -45,6 +45,7 @@ describe('a failure of a remote', () => {
     ['exists', 'DESTINATION_EXISTS', 409],
     ['forbidden', 'REMOTE_REFUSED', 409],
     ['name_refused', 'REMOTE_REFUSED', 409],
+    ['too_large', 'REMOTE_REFUSED', 409],
     ['unavailable', 'REMOTE_UNAVAILABLE', 503],
     ['full', 'STORAGE_FULL', 507],
     ['range', 'RANGE_NOT_SATISFIABLE', 416],

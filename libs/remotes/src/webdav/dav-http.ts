@@ -159,6 +159,7 @@ function refusalOf(response: Response, call: HttpCall): Error {
     case 412:
       return new RemoteFailure('changed', { path });
     case 413:
+      return new RemoteFailure('too_large', { path });
     case 507:
       return new RemoteFailure('full', { path });
     case 414:

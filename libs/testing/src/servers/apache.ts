@@ -50,6 +50,7 @@ Listen 127.0.0.1:${port}
 PidFile ${folder}/own/pid
 DefaultRuntimeDir ${folder}/own
 ErrorLog ${folder}/own/log
+LimitRequestBody 0
 DavLockDB ${folder}/own/locks
 DocumentRoot ${folder}/files
 <Directory ${folder}/files>

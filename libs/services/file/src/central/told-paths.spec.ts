@@ -87,7 +87,7 @@ describe('who does not see the organization of a node', () => {
     );
   });
 
-  it.each(['forbidden', 'name_refused', 'full', 'unavailable'] as const)(
+  it.each(['forbidden', 'name_refused', 'too_large', 'full', 'unavailable'] as const)(
     'learns nothing of it from a storage that is %s [access.hidden.paths]',
     async (reason) => {
       const [id = ''] = await tracked([`${reason}.txt`]);
