@@ -104,22 +104,6 @@ describe('a listing of an odd server', () => {
     expect(failure).toMatchObject({ reason: 'unavailable', facts: { retryAfterSeconds: 7 } });
   });
 
-  it.each([
-    [413, 'too_large'],
-    [507, 'full'],
-  ] as const)('that takes no content with %d is told as what it is', async (status, reason) => {
-    const looks = answer;
-    const refused: Readonly<Record<string, number>> = { PUT: status, MKCOL: 201 };
-    answer = (request, response) => {
-      const code = refused[request.method ?? ''];
-      return code === undefined ? looks(request, response) : void response.writeHead(code).end();
-    };
-    async function* bytes(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from('abc');
-    }
-    expect(await failureOf(remote.write('new.txt', bytes(), { expected: null }))).toBe(reason);
-  });
-
   it('is not followed elsewhere, and takes the password nowhere', async () => {
     const elsewhere: string[] = [];
     const other = createServer((request, response) => {
@@ -136,6 +120,24 @@ describe('a listing of an odd server', () => {
     expect(await failureOf(remote.write('a.txt', bytes(), { expected: null }))).toBe('unavailable');
     expect(elsewhere).toEqual([]);
     other.close();
+  });
+});
+
+describe('a write to an odd server', () => {
+  it.each([
+    [413, 'too_large'],
+    [507, 'full'],
+  ] as const)('that is refused with %d is told as what it is', async (status, reason) => {
+    const looks = answer;
+    const refused: Readonly<Record<string, number>> = { PUT: status, MKCOL: 201 };
+    answer = (request, response) => {
+      const code = refused[request.method ?? ''];
+      return code === undefined ? looks(request, response) : void response.writeHead(code).end();
+    };
+    async function* bytes(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('abc');
+    }
+    expect(await failureOf(remote.write('new.txt', bytes(), { expected: null }))).toBe(reason);
   });
 });
 

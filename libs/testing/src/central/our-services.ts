@@ -28,14 +28,14 @@ export async function isHealthy(service: ComposeService, port: number): Promise<
   const check = [service.name, ...declared].join(' ');
   if (passed.has(check)) return true;
   const [program = '', ...args] = declared.map(local);
-  const isHealthy = await run(program === 'node' ? process.execPath : program, args, {
+  const passes = await run(program === 'node' ? process.execPath : program, args, {
     timeout: 2 * ASK_WITHIN_MS,
   }).then(
     () => true,
     () => false,
   );
-  if (isHealthy) passed.add(check);
-  return isHealthy;
+  if (passes) passed.add(check);
+  return passes;
 }
 
 function answers(url: string): Promise<boolean> {
