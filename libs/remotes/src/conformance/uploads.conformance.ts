@@ -69,6 +69,26 @@ export function uploadScenarios(stage: () => Stage): void {
     expect(await shaOf('a.bin')).toBe(sha256(content));
   });
 
+  it('gives back what is there of it, where it gives anything back', async () => {
+    const them = uploads();
+    if (!them?.read) return;
+    const content = contentOf(them);
+    const { partBytes } = them;
+    const upload = await them.begin('a.bin');
+    await them.append(upload, 0, chunks(content.subarray(0, partBytes)));
+    const given = async (offset: number, length: number): Promise<string> => {
+      const hash = createHash('sha256');
+      for await (const chunk of them.read?.(upload, { offset, length }) ?? []) hash.update(chunk);
+      return hash.digest('hex');
+    };
+    expect(await given(0, partBytes)).toBe(sha256(content.subarray(0, partBytes)));
+    expect(await given(5_000, 100_000)).toBe(sha256(content.subarray(5_000, 105_000)));
+    expect(await given(partBytes, 0)).toBe(sha256(Buffer.alloc(0)));
+    expect(await failureOf(given(0, partBytes + 1))).toBe('changed');
+    await them.abandon(upload);
+    expect(await failureOf(given(0, 1))).toBe('not_found');
+  });
+
   it('replaces what is expected alone, and stays for another try', async () => {
     const them = uploads();
     if (!them) return;

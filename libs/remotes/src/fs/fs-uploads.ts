@@ -19,6 +19,7 @@ import {
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
+  type UploadedRange,
   type WriteOptions,
 } from '../port/index.js';
 import { onRemote } from './fs-failure.js';
@@ -79,6 +80,22 @@ export class FsUploads implements ResumableUploads {
       }
       return done;
     });
+  }
+
+  async *read(
+    upload: string,
+    { offset, length }: UploadedRange,
+    options: CallOptions = {},
+  ): AsyncGenerator<Uint8Array> {
+    const memory = Buffer.allocUnsafeSlow(Math.min(length, this.partBytes));
+    for (let done = 0; done < length; ) {
+      const chunk = memory.subarray(0, Math.min(memory.byteLength, length - done));
+      const read = (file: FileHandle) => file.read(chunk, 0, chunk.byteLength, offset + done);
+      const { bytesRead } = await this.on(upload, options, read);
+      if (bytesRead === 0) throw new RemoteFailure('changed', { path: growingFile(upload).path });
+      yield chunk.subarray(0, bytesRead);
+      done += bytesRead;
+    }
   }
 
   finish(upload: string, options: WriteOptions): Promise<RemoteFile> {

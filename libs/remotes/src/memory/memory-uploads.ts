@@ -7,6 +7,7 @@ import {
   RemoteFailure,
   type RemoteFile,
   type ResumableUploads,
+  type UploadedRange,
   uploadNamed,
   type WriteOptions,
 } from '../port/index.js';
@@ -49,6 +50,16 @@ export class MemoryUploads implements ResumableUploads {
       kept.push(Uint8Array.from(part));
     }
     return sizeOf(kept);
+  }
+
+  async *read(
+    upload: string,
+    { offset, length }: UploadedRange,
+    options: CallOptions = {},
+  ): AsyncGenerator<Uint8Array> {
+    const there = Buffer.concat(this.partsOf(upload, options)).subarray(offset, offset + length);
+    if (there.byteLength < length) throw new RemoteFailure('changed', { path: uploadNamed(upload).path });
+    yield there;
   }
 
   async finish(upload: string, options: WriteOptions): Promise<RemoteFile> {

@@ -2,6 +2,12 @@ import type { ExportFormat } from '@workspace-graph/contracts';
 import type { RemoteDocument, RemoteFile } from './entries.js';
 import type { CallOptions, WriteOptions } from './options.js';
 
+/** Some of what is there of an upload, in bytes. */
+export interface UploadedRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Uploads in parts that outlive the process that began them. Nothing is seen under the path before `finish`. */
 export interface ResumableUploads {
   /** Bytes of each part but the last. */
@@ -15,6 +21,11 @@ export interface ResumableUploads {
    * `changed` else. @returns how many bytes are there now. @throws whatever the stream throws; parts that were sent before then stay
    */
   append(upload: string, offset: number, bytes: AsyncIterable<Uint8Array>, options?: CallOptions): Promise<number>;
+  /**
+   * What is there of it; missing where the backend gives nothing back before a content is whole. The memory of a chunk is good
+   * until the next is asked for. @throws RemoteFailure `not_found`; `changed` when less is there than is asked for
+   */
+  read?(upload: string, range: UploadedRange, options?: CallOptions): AsyncIterable<Uint8Array>;
   /** Gives the content its name. @throws RemoteFailure as `write` does; the upload then stays for another try */
   finish(upload: string, options: WriteOptions): Promise<RemoteFile>;
   /** One that is gone is no error. */

@@ -7,6 +7,7 @@ export type {
   SmallContents,
   TextSearch,
   Trash,
+  UploadedRange,
   WholeContent,
 } from './abilities.js';
 export { type Unless, unlessAborted } from './abortable.js';

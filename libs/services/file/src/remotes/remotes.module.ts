@@ -29,6 +29,7 @@ import { CentreStatusHandlers } from '../central/status.handlers.js';
 import { TextGrep } from '../central/text-grep.js';
 import { TransferHandlers } from '../central/transfer.handlers.js';
 import { LargeUploads } from '../central/uploads/large-uploads.js';
+import { KeptUploadHashes } from '../central/uploads/upload-hashes.js';
 import { FileModule } from '../file.module.js';
 import { RemoteHandlers } from './remote.handlers.js';
 import { REMOTE_PARTS, type RemoteParts } from './remote-parts.js';
@@ -77,6 +78,7 @@ export class RemotesModule {
         ObjectFollows,
         CentreIntents,
         RemoteObjects,
+        KeptUploadHashes,
         LargeUploads,
         LiveContents,
         RemoteFiles,

@@ -7,15 +7,18 @@ import {
   type Caller,
   deleteFile,
   type FileChange,
-  LIMITS,
   type Push,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type CentreFixture, startCentre } from '../central.fixture.js';
+import { LargeUploads } from './large-uploads.js';
+import { KeptUploadHashes } from './upload-hashes.js';
 
 /** Of the remote in memory. */
 const PART = 1_048_576;
-const SIZE = LIMITS.resumedFileBytes + 3 * PART + 1_000;
+/** Instead of 64 MB. */
+const MOST_AT_ONCE = 9 * PART;
+const SIZE = MOST_AT_ONCE + 3 * PART + 1_000;
 const NOW = '2026-11-26T10:00:00.000Z';
 
 let centre: CentreFixture;
@@ -28,6 +31,7 @@ const other = Buffer.concat([content.subarray(0, SIZE - 1), Buffer.from('x')]);
 
 beforeAll(async () => {
   centre = await startCentre();
+  Object.assign(centre.harness.module.get(LargeUploads), { mostAtOnce: MOST_AT_ONCE });
   writer = { ...(await centre.harness.user('Wanda')), device_id: newId() };
 });
 beforeEach(async () => {
@@ -40,6 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   centre.main.failWith(null);
+  givesBack(true);
   Reflect.deleteProperty(centre.main.uploads, 'append');
 });
 afterAll(() => centre[Symbol.asyncDispose]());
@@ -121,6 +126,12 @@ const stored = async (): Promise<string | null> => {
 const kept = (): Promise<{ handle: string }[]> =>
   centre.sql('SELECT handle FROM file.upload WHERE file_id = $1', [fileId]);
 
+/** Whether the storage gives back what is there of a content that is not whole. */
+function givesBack(does: boolean): void {
+  if (does) Reflect.deleteProperty(centre.main.uploads, 'read');
+  else Object.assign(centre.main.uploads, { read: undefined });
+}
+
 /** Has the storage do something at its next append. */
 function atNextAppend(act: (append: () => Promise<number>) => Promise<number>): void {
   const { uploads } = centre.main;
@@ -131,7 +142,14 @@ function atNextAppend(act: (append: () => Promise<number>) => Promise<number>): 
   };
 }
 
-describe('a large content that breaks off', () => {
+const storages = [
+  { storage: 'that gives back what is there', gives: true },
+  { storage: 'that gives nothing back', gives: false },
+];
+
+describe.each(storages)('a large content that breaks off on a storage $storage', ({ gives }) => {
+  beforeEach(() => givesBack(gives));
+
   it('goes on where whole parts end, and nobody sees it before it is whole [files.central.whole-or-nothing]', async () => {
     await send(content, { until: 5 * PART + 10 });
     expect(await begin()).toMatchObject({ pushed: null, received: 5 * PART });
@@ -178,12 +196,6 @@ describe('a large content that breaks off', () => {
     expect(await stored()).toBe(sha(content));
   });
 
-  it('begins anew where the state of its hash cannot be read', async () => {
-    await send(content, { until: 2 * PART });
-    await centre.sql(`UPDATE file.upload SET done_hash = '\\x00', next_hash = '\\x00' WHERE file_id = $1`, [fileId]);
-    expect((await begin()).received).toBe(0);
-  });
-
   it('is not gone on with from elsewhere, nor with another content', async () => {
     await send(content, { until: 2 * PART });
     expect((await begin(other)).received).toBe(0);
@@ -198,6 +210,38 @@ describe('a large content that breaks off', () => {
     await send(content, { until: PART });
     await centre.harness.call(deleteFile, { file_id: fileId, confirmed: true, mode: 'unregister_only' }, writer);
     expect(await kept()).toEqual([]);
+  });
+});
+
+describe('the hash of a large content that breaks off', () => {
+  /** As in a process that did not see the upload begin. */
+  const forget = async (): Promise<void> => {
+    const [upload] = await kept();
+    centre.harness.module.get(KeptUploadHashes).forget(upload?.handle ?? '');
+  };
+
+  it('begins anew where the state of its hash cannot be read', async () => {
+    givesBack(false);
+    await send(content, { until: 2 * PART });
+    await centre.sql(`UPDATE file.upload SET done_hash = '\\x00', next_hash = '\\x00' WHERE file_id = $1`, [fileId]);
+    expect((await begin()).received).toBe(0);
+  });
+
+  it('is made of what is there, in a process that did not see it come', async () => {
+    await send(content, { until: 2 * PART });
+    await forget();
+    expect(await send(content, { from: 2 * PART })).toEqual({ status: 200 });
+    expect(await stored()).toBe(sha(content));
+  });
+
+  it('shows what is damaged of what was there: it begins anew', async () => {
+    const damaged = Buffer.concat([Buffer.alloc(PART), content.subarray(PART)]);
+    await send(damaged, { ...told(content), until: 2 * PART });
+    await forget();
+    const refused = { status: 503, code: 'SERVICE_UNAVAILABLE' };
+    expect(await send(content, { from: 2 * PART })).toEqual(refused);
+    expect([await stored(), await kept(), (await begin()).received]).toEqual([null, [], 0]);
+    expect(await send(content)).toEqual({ status: 200 });
   });
 });
 
@@ -242,7 +286,7 @@ describe('a large content that is whole', () => {
 
 describe('a content that is not large', () => {
   it('leaves nothing when it breaks off, and goes on from nowhere', async () => {
-    const small = content.subarray(0, LIMITS.resumedFileBytes);
+    const small = content.subarray(0, MOST_AT_ONCE);
     const { transfer } = await begin(small);
     const sent = request(transfer?.url ?? '', {
       method: 'PUT',

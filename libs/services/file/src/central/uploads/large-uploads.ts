@@ -12,7 +12,8 @@ import {
 import { otherContent } from '../live-contents.js';
 import type { RemoteObject } from '../object-locks.js';
 import { ResumedHash } from './resumed-hash.js';
-import { BEGIN_UPLOAD, END_UPLOAD, NOTE_UPLOAD, UPLOAD, type UploadRow } from './upload.statements.js';
+import { BEGIN_UPLOAD, END_UPLOAD, UPLOAD, type UploadRow } from './upload.statements.js';
+import { KeptUploadHashes, NotedUploadHash, type UploadHash } from './upload-hashes.js';
 
 /** Where a content goes. */
 export interface UploadGoal {
@@ -37,21 +38,27 @@ export interface Rest {
 interface Kept {
   readonly handle: string;
   readonly bytes: number;
-  readonly hash: ResumedHash;
+  /** Null where the storage gives it back: the hash is made of that. */
+  readonly hash: ResumedHash | null;
 }
 
 /**
- * Large contents on their way to remotes. What has arrived is kept on the remote, part by part, with the state of the hash, so
- * that an upload goes on where it broke off, also in another process. Nobody sees the content before it is whole and was found
- * to be the one that was told.
+ * Large contents on their way to remotes. What has arrived is kept on the remote, part by part, so that an upload goes on where it
+ * broke off, also in another process. Nobody sees the content before it is whole and was found to be the one that was told.
  */
 @Injectable()
 export class LargeUploads {
-  constructor(private readonly database: Database) {}
+  /** Contents of at most so many bytes are sent again instead. */
+  readonly mostAtOnce: number = LIMITS.resumedFileBytes;
+
+  constructor(
+    private readonly database: Database,
+    private readonly hashes: KeptUploadHashes,
+  ) {}
 
   /** Uploads of a remote for a content that is large enough; null for one that is written in one go. */
   for({ size_bytes }: Push, { uploads }: Remote): ResumableUploads | null {
-    return uploads && size_bytes > LIMITS.resumedFileBytes ? uploads : null;
+    return uploads && size_bytes > this.mostAtOnce ? uploads : null;
   }
 
   /** How many bytes are there of a content that broke off. @throws RemoteFailure */
@@ -67,15 +74,16 @@ export class LargeUploads {
    */
   async receive(uploads: ResumableUploads, goal: UploadGoal, rest: Rest): Promise<RemoteFile> {
     const kept = await this.begun(uploads, goal, rest);
-    if (!(await this.append(uploads, goal, kept, rest))) {
+    const hash = await this.hashOf(uploads, goal, kept, rest.signal);
+    if (!(await this.append(uploads, goal, { ...kept, hash }, rest))) {
       await this.abandon(uploads, goal, kept.handle);
-      throw otherContent(goal);
+      throw hash.isReread ? damaged() : otherContent(goal);
     }
     await rest.confirm();
     const { expected, signal } = rest;
     const options = { expected, modifiedAt: goal.push.modified_at, signal };
     const file = await uploads.finish(kept.handle, options);
-    await this.database.rows(END_UPLOAD, [goal.push.file_id, kept.handle]);
+    await this.end(goal, kept.handle);
     return file;
   }
 
@@ -92,6 +100,8 @@ export class LargeUploads {
       if (isGone(error)) return -1;
       throw error;
     });
+    if (uploads.read)
+      return received < 0 ? null : { handle: row.handle, bytes: wholeParts(received, push, uploads), hash: null };
     // The part that came last may be there although the process ended before it heard so.
     const ends = [
       { bytes: Number(row.next_bytes ?? -1), state: row.next_hash },
@@ -114,41 +124,69 @@ export class LargeUploads {
     const handle = await uploads.begin(object.path, { signal });
     const { file_id, sha256, size_bytes } = push;
     await this.database.rows(BEGIN_UPLOAD, [file_id, object.remote, object.path, sha256, size_bytes, handle]);
-    return { handle, bytes: 0, hash: await ResumedHash.begin() };
+    return { handle, bytes: 0, hash: uploads.read ? null : await ResumedHash.begin() };
+  }
+
+  private async hashOf(
+    uploads: ResumableUploads,
+    { push: { file_id: fileId } }: UploadGoal,
+    { handle, bytes, hash }: Kept,
+    signal: AbortSignal,
+  ): Promise<UploadHash> {
+    const { read } = uploads;
+    if (hash) return new NotedUploadHash(this.database, { fileId, handle, bytes }, hash);
+    if (!read) throw new Error('An upload has no hash');
+    return await this.hashes.at({ read: read.bind(uploads) }, { handle, bytes }, signal);
   }
 
   /** Whether the content is the one that was told, when all of it has arrived. */
   private async append(
     uploads: ResumableUploads,
     { push }: UploadGoal,
-    { handle, bytes: before, hash }: Kept,
+    { handle, bytes: before, hash }: { readonly handle: string; readonly bytes: number; readonly hash: UploadHash },
     { bytes, signal }: Rest,
   ): Promise<boolean> {
-    let done = { bytes: before, state: hash.state() };
+    let done = before;
     for await (const part of passingParts(bytes, uploads.partBytes)) {
-      hash.update(part);
-      const next = { bytes: done.bytes + part.byteLength, state: hash.state() };
-      if (next.bytes > push.size_bytes) return false;
-      const noted = [push.file_id, handle, done.bytes, done.state, next.bytes, next.state];
-      await this.database.rows(NOTE_UPLOAD, noted);
-      await uploads.append(handle, done.bytes, only(part), { signal });
-      done = next;
+      if (done + part.byteLength > push.size_bytes) return false;
+      await hash.announce(part);
+      await uploads.append(handle, done, only(part), { signal });
+      hash.arrived(part);
+      done += part.byteLength;
     }
-    return done.bytes === push.size_bytes && hash.end() === push.sha256;
+    return done === push.size_bytes && hash.end() === push.sha256;
   }
 
-  private async abandon(uploads: ResumableUploads, { push }: UploadGoal, handle: string): Promise<void> {
-    await this.database.rows(END_UPLOAD, [push.file_id, handle]);
+  private async abandon(uploads: ResumableUploads, goal: UploadGoal, handle: string): Promise<void> {
+    await this.end(goal, handle);
     // What stays is seen by nobody, and is cleared away by the remote in time.
     await uploads.abandon(handle).catch((error: unknown) => {
       if (!(error instanceof RemoteFailure)) throw error;
     });
   }
+
+  private async end({ push }: UploadGoal, handle: string): Promise<void> {
+    this.hashes.forget(handle);
+    await this.database.rows(END_UPLOAD, [push.file_id, handle]);
+  }
+}
+
+/** Up to the end of a part: what a process that died was writing may lie behind it. */
+function wholeParts(received: number, { size_bytes }: Push, { partBytes }: ResumableUploads): number {
+  return received === size_bytes ? received : received - (received % partBytes);
 }
 
 /** The refusal of the rest of a content of which something else is there by now. */
 export function wentOn(): ServiceError {
   return new ServiceError('SERVICE_UNAVAILABLE', 'The upload went on, or ended, elsewhere meanwhile: try again.');
+}
+
+/** The refusal of a content of which something else is there than arrived once, or than was told: the next try begins anew. */
+function damaged(): ServiceError {
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    'What was there of the upload was damaged: it begins anew. Try again.',
+  );
 }
 
 function isGone(error: unknown): boolean {
