@@ -226,6 +226,34 @@ it('a text is saved with the bytes that were not touched, and what is not saved 
   await context.close();
 });
 
+it('the last keys before a press of a button count, and the first one says what a text is based on', async () => {
+  const { node, folder } = await folders.make();
+  const file = join(folder, 'wip/keys.txt');
+  writeFileSync(file, 'zde\n');
+  const { context, page, faults } = await read(node, 'wip/keys.txt');
+  await write(page, 'a');
+  // In one turn of the page, so that no time passes between the last keys and the press.
+  await page.evaluate(`(async () => {
+    document.execCommand('insertText', false, 'bc');
+    await null;
+    const button = [...document.querySelectorAll('.reader-tools button')].find((one) => one.textContent === 'Discard changes');
+    button.focus();
+    button.click();
+  })()`);
+  await page.getByText('Unsaved').waitFor({ state: 'hidden' });
+  await undo(page, 'are discarded');
+  await page.getByText('abczde').waitFor();
+  await button(page, 'Discard changes').click();
+  await page.getByText('Unsaved').waitFor({ state: 'hidden' });
+  await page.locator('.cm-content').click();
+  await page.keyboard.type('d');
+  writeFileSync(file, 'odjinud\n');
+  await page.getByText('The file has changed meanwhile').waitFor();
+  expect(readFileSync(file, 'utf8')).toBe('odjinud\n');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it.each<[Language, 'light' | 'dark']>([
   ['en', 'light'],
   ['cs', 'dark'],

@@ -7,7 +7,7 @@ import { sizeText } from '../parts/sizes';
 import { tell } from '../parts/toasts';
 import type { FilePlace } from './addresses';
 import { BEGINNING_BYTES, type Content } from './content';
-import { keepDraft } from './drafts';
+import { draftOf, keepDraft } from './drafts';
 import { hasWindowsLines } from './editor/line-ends';
 import { useTextFile } from './saving';
 
@@ -30,7 +30,7 @@ export function TextPane({ place, name, content, mayWrite, isGone }: TextPanePro
   const { t } = useTranslation();
   const file = useTextFile(place, content, isGone);
   const [wantsSave, setWantsSave] = useState(false);
-  const { draft, meanwhile, text } = file;
+  const { meanwhile, text } = file;
   const isEditable = mayWrite && content?.isWhole !== false;
   const theirs = meanwhile?.kind === 'changed' ? meanwhile.theirs : null;
   const save = () => {
@@ -38,9 +38,10 @@ export function TextPane({ place, name, content, mayWrite, isGone }: TextPanePro
     if (meanwhile === null) file.save();
   };
   const leave = (note: string) => {
+    const left = draftOf(place);
     file.leave();
     setWantsSave(false);
-    tell(note, () => Promise.resolve(keepDraft(place, draft)));
+    tell(note, () => Promise.resolve(keepDraft(place, left)));
   };
   const discard = () => leave(t('reader.discarded', { name }));
   if (theirs && wantsSave)

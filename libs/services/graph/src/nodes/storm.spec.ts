@@ -84,7 +84,8 @@ class Storm {
       const pick = (ids: readonly string[]): string => ids[Math.floor(random() * ids.length)] ?? '';
       const change = this.changes(pick, random)[Math.floor(random() * 12)];
       await change?.().catch((error: unknown) => {
-        if (!(error instanceof ServiceError && EXPECTED.includes(error.code))) this.refusals.push(error);
+        if (!(error instanceof ServiceError && EXPECTED.includes(error.code)))
+          this.refusals.push(error instanceof Error ? (error.cause ?? error) : error);
       });
     }
   }

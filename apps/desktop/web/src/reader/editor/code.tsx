@@ -1,8 +1,9 @@
 import { EditorState, Prec, Transaction } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { usePhrases } from './phrases';
 import { extensionsOf, lineEndOf, replaceAll, textOf } from './setup';
+import { typing } from './typing';
 
 interface CodeProps {
   readonly label: string;
@@ -14,30 +15,22 @@ interface CodeProps {
   readonly onSave: () => void;
 }
 
-/** What is typed within this time is kept together: a text of a megabyte is not copied at each key. */
-const TOGETHER_MS = 200;
-
 /** A text with its colours, to be written into. */
 export default function Code({ label, path, text, isReadOnly, onChange, onSave }: CodeProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const phrases = usePhrases();
   const latest = useRef({ text, onChange, onSave });
-  latest.current = { text, onChange, onSave };
   /** What was told last, from here or from outside. */
   const told = useRef(text);
   const words = JSON.stringify(phrases);
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let isGone = false;
-    const flush = () => {
-      clearTimeout(timer);
-      timer = undefined;
+    const { typed, end, stop } = typing(() => {
       if (!view.current) return;
       told.current = textOf(view.current);
       latest.current.onChange(told.current);
-    };
-    const end = () => timer !== undefined && flush();
+    });
     const save = () => {
       end();
       latest.current.onSave();
@@ -60,9 +53,10 @@ export default function Code({ label, path, text, isReadOnly, onChange, onSave }
           extensions,
           lineEndOf(told.current),
           EditorView.updateListener.of(({ docChanged, transactions }) => {
-            if (docChanged && transactions.some((one) => !one.annotation(Transaction.remote)))
-              timer ??= setTimeout(flush, TOGETHER_MS);
+            if (docChanged && transactions.some((one) => !one.annotation(Transaction.remote))) typed();
           }),
+          // Whoever leaves it for a button means all that was typed.
+          EditorView.domEventHandlers({ blur: end }),
         ],
       });
       view.current = new EditorView({ state, parent: place.current });
@@ -73,15 +67,17 @@ export default function Code({ label, path, text, isReadOnly, onChange, onSave }
     return () => {
       isGone = true;
       removeEventListener('pagehide', end);
-      end();
+      stop();
       view.current?.destroy();
       view.current = null;
     };
   }, [label, path, isReadOnly, words]);
-  useEffect(() => {
+  // With the frame: no key comes between a new text and what a change of it is based on.
+  useLayoutEffect(() => {
+    latest.current = { text, onChange, onSave };
     if (!view.current || text === told.current) return;
     told.current = text;
     replaceAll(view.current, text);
-  }, [text]);
+  });
   return <div className="code" ref={place} />;
 }
