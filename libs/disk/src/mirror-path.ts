@@ -1,3 +1,4 @@
+import { lstatSync, type Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ServiceError, validationFailed } from '@workspace-graph/contracts';
@@ -35,14 +36,15 @@ export async function locate(mirrorRoot: string, path: string): Promise<MirrorPa
   segments.forEach(mustBeSegment);
   await checkRoot(mirrorRoot);
   let at: MirrorPath = { mirrorRoot, path: '', absolute: mirrorRoot, exists: true, names: [], found: 0 };
-  for (const segment of segments) at = await below(at, segment, path);
+  for (const segment of segments) at = await below(at, segment, { told: path, look: lstat });
   return at;
 }
 
-/** What lies under a name in a folder that was found before. @throws ServiceError VALIDATION_FAILED as `locate` */
+/** What lies under a name in a folder that was just found, so that its disk answers. @throws ServiceError VALIDATION_FAILED as `locate` */
 export async function joinedTo(folder: MirrorPath, segment: string): Promise<MirrorPath> {
   mustBeSegment(segment);
-  return below(folder, segment, `${folder.path}/${segment}`);
+  // A turn of another thread takes ten times as long as the look itself.
+  return below(folder, segment, { told: `${folder.path}/${segment}`, look: lookNow });
 }
 
 function mustBeSegment(segment: string): void {
@@ -50,10 +52,17 @@ function mustBeSegment(segment: string): void {
   if (problem !== null) throw validationFailed([{ path: 'path', message: problem }]);
 }
 
-/** @param told the whole path, for errors of the file system */
-async function below(folder: MirrorPath, segment: string, told: string): Promise<MirrorPath> {
+/** What lies under a path itself. Undefined, or an error of the file system, where nothing does. */
+type Look = (path: string) => Promise<Stats> | Stats | undefined;
+
+/** @param how also the whole path, for errors of the file system */
+async function below(
+  folder: MirrorPath,
+  segment: string,
+  { told, look }: { readonly told: string; readonly look: Look },
+): Promise<MirrorPath> {
   const { mirrorRoot, absolute, exists, names, found } = folder;
-  const name = exists ? await onDisk(told, () => nameOnDisk(absolute, segment)) : null;
+  const name = exists ? await onDisk(told, () => nameOnDisk(absolute, segment, look)) : null;
   return {
     mirrorRoot,
     path: folder.path === '' ? segment : `${folder.path}/${segment}`,
@@ -104,20 +113,24 @@ async function checkRoot(mirrorRoot: string): Promise<void> {
 }
 
 /** How a segment is written on disk: as it is, or in another normal form; null when it is not there. */
-async function nameOnDisk(folder: string, segment: string): Promise<string | null> {
-  if (await isThere(folder, segment)) return segment;
+async function nameOnDisk(folder: string, segment: string, look: Look): Promise<string | null> {
+  if (await isThere(folder, segment, look)) return segment;
   // Reading a large folder for each new file would take ever longer.
   if (ASCII.test(segment) && !HAS_OTHER_FORM.test(segment)) return null;
   for (const name of await namesIn(folder))
-    if (name.normalize('NFC') === segment && (await isThere(folder, name))) return name;
+    if (name.normalize('NFC') === segment && (await isThere(folder, name, look))) return name;
   return null;
 }
 
-async function isThere(folder: string, name: string): Promise<boolean> {
+function lookNow(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+async function isThere(folder: string, name: string, look: Look): Promise<boolean> {
   try {
-    const found = await lstat(join(folder, name));
-    if (found.isSymbolicLink()) throw throughLink(name);
-    return true;
+    const found = await look(join(folder, name));
+    if (found?.isSymbolicLink()) throw throughLink(name);
+    return found !== undefined;
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;

@@ -21,6 +21,8 @@ import { type Transferring, Transfers } from './transfers.js';
 export interface PulledFile {
   readonly sha256: string;
   readonly changed: boolean;
+  /** Where it was put on this machine just now; missing for one that was there before. */
+  readonly absolute?: string;
 }
 
 /** Some files of one folder on their way to it. */
@@ -118,9 +120,9 @@ export class BatchPulls {
     });
     if (placings.length === 0) return;
     const refusals = await this.placements.place(row, placings, signal);
-    for (const { file, sha256 } of placings) {
+    for (const { file, at, sha256 } of placings) {
       const refused = refusals.get(file.id);
-      outcomes.set(file.id, refused ? { refused } : { done: { sha256, changed: true } });
+      outcomes.set(file.id, refused ? { refused } : { done: { sha256, changed: true, absolute: at.absolute } });
     }
   }
 

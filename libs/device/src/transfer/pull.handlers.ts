@@ -125,7 +125,7 @@ export class PullHandlers {
 async function toldOf(
   file_id: string,
   { here, path }: { readonly here: PathFinder | null; readonly path: string },
-  { sha256, changed }: PulledFile,
+  { sha256: hash, changed, absolute }: PulledFile,
 ): Promise<NonNullable<Output['pulled']>> {
-  return { file_id, local_path: here === null ? null : (await here.locate(path)).absolute, hash: sha256, changed };
+  return { file_id, local_path: here && (absolute ?? (await here.locate(path)).absolute), hash, changed };
 }
