@@ -14,6 +14,7 @@ import {
   type Node,
   setAccess,
   updateNode,
+  updateResponsibility,
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
@@ -57,6 +58,14 @@ describe('texts', () => {
     await button(page, 'Edit: Goal').waitFor();
     await button(page, 'Edit: Name').click();
     await page.keyboard.press('Escape');
+    await button(page, 'Edit: Goal').click();
+    await page.keyboard.type(', and more');
+    await page.keyboard.press('Escape');
+    await undo(page, 'What you wrote is discarded');
+    const goal = page.getByRole('textbox', { name: 'Goal' });
+    const written = await goal.inputValue();
+    expect([written.includes('A goal'), written.includes(', and more')]).toEqual([true, true]);
+    await goal.press('Escape');
     await button(page, 'Edit: Name').click();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill(`${node.name} renamed`);
     await page.keyboard.press('Enter');
@@ -125,14 +134,42 @@ describe('what is chosen', () => {
     await undo(page, 'Lifecycle: In progress');
     await until('it is taken back', async () => (await read(node)).lifecycle === 'backlog');
     await page.getByLabel('Health').selectOption('off_track');
+    await until('it is off track', async () => (await read(node)).health === 'off_track');
+    await page.getByRole('heading', { level: 2 }).click();
+    await page.keyboard.press('Control+z');
+    await until('it is taken back', async () => (await read(node)).health === 'on_track');
+    await page.getByLabel('Health').selectOption('off_track');
     await page.getByLabel('Reason').fill('No oven');
     await page.keyboard.press('Enter');
     await until('it is told', async () => (await read(node)).health_report?.note === 'No oven');
     expect((await read(node)).health).toBe('off_track');
     await page.getByRole('heading', { level: 2 }).click();
     await page.keyboard.press('Control+z');
-    await until('it is taken back', async () => (await read(node)).health === 'on_track');
+    await until('its reason is taken back', async () => (await read(node)).health_report?.note !== 'No oven');
     expect(faults.list).toEqual([]);
+    await context.close();
+  });
+
+  it('keeps the reason of a state that could not be written, and takes one back', async () => {
+    const node = await make();
+    await workspace.call(updateNode, { node_id: node.id, health: 'at_risk', health_note: 'No flour' });
+    const note = async () => (await read(node)).health_report?.note;
+    const { context, page, faults } = await detail(node);
+    faults.allow(/ERR_FAILED/);
+    const field = page.getByRole('textbox', { name: 'Reason' });
+    await page.route(`**/nodes/${node.id}`, (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+    );
+    await field.fill('No flour and no yeast');
+    await field.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect([await field.inputValue(), await note()]).toEqual(['No flour and no yeast', 'No flour']);
+    await page.unroute(`**/nodes/${node.id}`);
+    await field.press('Enter');
+    await until('it is written', async () => (await note()) === 'No flour and no yeast');
+    await undo(page, 'Reason: No flour and no yeast');
+    await until('it is as before', async () => (await note()) === 'No flour');
+    await until('it is shown as before', async () => (await field.inputValue()) === 'No flour');
     await context.close();
   });
 
@@ -279,6 +316,47 @@ describe('responsibilities, links and edges', () => {
     await until('it is back', async () => (await titles(node)).join() === 'Three,Two,One');
     expect((await read(node)).responsibilities[1]?.assignees).toMatchObject([{ name: person }]);
     expect(faults.list).toEqual([]);
+    await context.close();
+  });
+
+  it('are changed onto what others have made of them meanwhile; the same text is shown in both versions first', async () => {
+    const node = await make();
+    const people = [`Ida ${randomUUID().slice(0, 6)}`, `Oto ${randomUUID().slice(0, 6)}`] as const;
+    const [ida, oto] = await Promise.all(
+      people.map((name) => workspace.call(createActor, { type: 'person' as const, name })),
+    );
+    const duty = await workspace.call(addResponsibility, { node_id: node.id, title: 'Ovens', description: 'Heat.' });
+    const now = async () => (await read(node)).responsibilities[0];
+    const { context, page, faults } = await detail(node);
+    faults.allow(/^409 .*\/responsibilities\//);
+    const [title, description] = [0, 1].map((at) => section(page, 'Responsibilities').getByRole('textbox').nth(at));
+    if (!title || !description) throw new Error('Nothing to write in.');
+    await button(page, 'Ovens').click();
+    await title.fill('Two ovens');
+    const given = { responsibility_id: duty.id, description: 'Clean them.', assignee_ids: [ida?.id ?? ''] };
+    await workspace.call(updateResponsibility, given);
+    await page.getByRole('combobox', { name: 'Assign somebody' }).fill(people[1]);
+    await page.getByRole('option', { name: people[1] }).click();
+    await until('both hold it', async () => (await now())?.assignees.length === 2);
+    await button(page, 'Save').click();
+    await until('the title is written alone', async () => (await now())?.title === 'Two ovens');
+    expect(await now()).toMatchObject({ description: 'Clean them.' });
+    expect((await now())?.assignees.map(({ id }) => id).toSorted()).toEqual([ida?.id, oto?.id].toSorted());
+    await button(page, 'Two ovens').click();
+    await description.fill('Mine.');
+    await workspace.call(updateResponsibility, { responsibility_id: duty.id, description: 'Theirs.' });
+    await button(page, 'Save').click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('Theirs.').waitFor();
+    expect((await now())?.description).toBe('Theirs.');
+    await alert.getByRole('button', { name: 'Keep mine' }).click();
+    await until('mine is written', async () => (await now())?.description === 'Mine.');
+    await button(page, 'Two ovens').click();
+    await description.fill('Mine again.');
+    await workspace.call(updateResponsibility, { responsibility_id: duty.id, description: 'Theirs again.' });
+    await button(page, 'Save').click();
+    await alert.getByRole('button', { name: 'Take theirs' }).click();
+    await until('theirs is shown', async () => (await description.inputValue()) === 'Theirs again.');
     await context.close();
   });
 

@@ -1,24 +1,15 @@
 import { closestCenter, DndContext, type DragEndEvent, PointerSensor, useSensor, useSensors } from '@dnd-kit/core';
 import { SortableContext, useSortable, verticalListSortingStrategy } from '@dnd-kit/sortable';
-import {
-  addResponsibility,
-  listActors,
-  type Node,
-  removeResponsibility,
-  reorderResponsibilities,
-  updateResponsibility,
-} from '@workspace-graph/contracts';
-import { GripVertical, Plus, Trash2, X } from 'lucide-react';
+import { addResponsibility, type Node, reorderResponsibilities } from '@workspace-graph/contracts';
+import { GripVertical, Plus, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, refreshNode, useChange } from '../api/change';
-import { client } from '../api/client';
+import { useChange } from '../api/change';
 import { Avatar } from '../parts/avatar';
 import { IconButton } from '../parts/icon-button';
-import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
-import { tell } from '../parts/toasts';
-import { type Duty, readNode } from './node-query';
+import { DutyDetails } from './duty-details';
+import type { Duty } from './node-query';
 
 interface DutiesProps {
   readonly node: Node;
@@ -148,141 +139,6 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onMove }: DutyRowPro
       </div>
       {isOpen && <DutyDetails duty={duty} node={node} mayManage={mayManage} onClose={onToggle} />}
     </li>
-  );
-}
-
-interface DutyDetailsProps extends DutiesProps {
-  readonly duty: Duty;
-  readonly onClose: () => void;
-}
-
-/** One responsibility: what it says, who holds it, and its end. */
-function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps) {
-  const { t } = useTranslation();
-  const update = useChange(updateResponsibility, node.id);
-  const remove = useChange(removeResponsibility, node.id);
-  const assign = (ids: readonly string[]) =>
-    update.mutate({ responsibility_id: duty.id, assignee_ids: [...new Set(ids)] });
-  const held = duty.assignees.map(({ id }) => id);
-  const takeOut = async () => {
-    // What is put back is what there was, also where this page has not heard of all of it yet.
-    const now = await readNode(node.id).catch(() => node);
-    const place = now.responsibilities.findIndex(({ id }) => id === duty.id);
-    await remove.mutateAsync({ responsibility_id: duty.id });
-    onClose();
-    tell(t('duties.removed', { title: duty.title }), () => putBack(now, now.responsibilities[place] ?? duty, place));
-  };
-  return (
-    <div className="unfolded">
-      {mayManage ? (
-        <DutyText duty={duty} nodeId={node.id} onClose={onClose} />
-      ) : (
-        duty.description !== '' && <p className="prose">{duty.description}</p>
-      )}
-      <ul className="holders" aria-label={t('duties.holders')}>
-        {duty.assignees.map(({ id, name, type }) => (
-          <li key={id} className="chip line">
-            <Avatar name={name} isAgent={type === 'automation'} />
-            {name}
-            {mayManage && (
-              <button
-                type="button"
-                className="x"
-                aria-label={t('duties.unassign', { name })}
-                onClick={() => assign(held.filter((one) => one !== id))}
-              >
-                <X className="i s12" aria-hidden="true" />
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {mayManage && (
-        <Picker
-          label={t('duties.assign')}
-          basis={duty.id}
-          load={async (query, signal) => {
-            const { items } = await client.call(listActors, { query, limit: 20 }, { signal });
-            return items
-              .filter(({ id }) => !held.includes(id))
-              .map(({ id, name, type }) => ({
-                id,
-                text: name,
-                lead: <Avatar name={name} isAgent={type === 'automation'} />,
-              }));
-          }}
-          onPick={({ id }) => assign([...held, id])}
-          onLeave={onClose}
-        />
-      )}
-      <Refused error={update.error ?? remove.error} />
-      {mayManage && (
-        <button type="button" className="btn ghost sm danger" onClick={() => void takeOut().catch(() => undefined)}>
-          <Trash2 className="i" aria-hidden="true" />
-          {t('duties.remove')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-/** The same responsibility again, where it was; it has another id now. */
-async function putBack(node: Node, duty: Duty, place: number): Promise<void> {
-  const { title, description, assignees } = duty;
-  const added = await change(addResponsibility, {
-    node_id: node.id,
-    title,
-    description,
-    assignee_ids: assignees.map(({ id }) => id),
-  });
-  const rest = node.responsibilities.map(({ id }) => id).filter((id) => id !== duty.id);
-  const responsibility_ids = [...rest.slice(0, place), added.id, ...rest.slice(place)];
-  try {
-    await change(reorderResponsibilities, { node_id: node.id, responsibility_ids });
-  } finally {
-    await refreshNode(node.id);
-  }
-}
-
-interface DutyTextProps {
-  readonly duty: Duty;
-  readonly nodeId: string;
-  readonly onClose: () => void;
-}
-
-function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
-  const { t } = useTranslation();
-  const [title, setTitle] = useState(duty.title);
-  const [description, setDescription] = useState(duty.description);
-  const update = useChange(updateResponsibility, nodeId);
-  const isChanged = title !== duty.title || description !== duty.description;
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    update.mutate({ responsibility_id: duty.id, title, description }, { onSuccess: onClose });
-  };
-  return (
-    <form className="stack" onSubmit={save}>
-      <input
-        className="input"
-        aria-label={t('duties.name')}
-        value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
-      />
-      <textarea
-        className="input"
-        rows={2}
-        aria-label={t('duties.description')}
-        placeholder={t('duties.description')}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-      />
-      <Refused error={update.error} />
-      {isChanged && (
-        <button type="submit" className="btn primary sm">
-          {t('edit.save')}
-        </button>
-      )}
-    </form>
   );
 }
 

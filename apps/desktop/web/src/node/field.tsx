@@ -7,6 +7,7 @@ import { change, refreshNode } from '../api/change';
 import { COMMAND_KEY } from '../parts/command-key';
 import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
+import { tell } from '../parts/toasts';
 import { putOnto } from './node-update';
 
 export type TextField = 'name' | 'description' | 'goal';
@@ -41,10 +42,16 @@ export function useTextField(node: Node, field: TextField) {
   const [error, setError] = useState<unknown>(null);
   /** What somebody else has written there meanwhile. */
   const [theirs, setTheirs] = useState<string | null>(null);
-  const leave = () => {
+  const { t } = useTranslation();
+  const end = () => {
     forget();
     setError(null);
     setTheirs(null);
+  };
+  const leave = () => {
+    const left = draft;
+    end();
+    if (left && left.text !== left.base) tell(t('edit.left'), () => Promise.resolve(setDraft(left)));
   };
   const save = async (given: Draft) => {
     setSaving(true);
@@ -52,7 +59,7 @@ export function useTextField(node: Node, field: TextField) {
     try {
       const other = await write(node.id, field, given);
       await refreshNode(node.id);
-      if (other === null) leave();
+      if (other === null) end();
       else setTheirs(other);
     } catch (cause) {
       setError(cause);
@@ -70,6 +77,7 @@ export function useTextField(node: Node, field: TextField) {
     save: () => draft && save(draft),
     /** Writes over what somebody else has written, which has been shown. */
     insist: () => draft && theirs !== null && save({ text: draft.text, base: theirs }),
+    /** Gives up what was written; its note takes that back. */
     leave,
   };
 }

@@ -24,8 +24,12 @@ interface PropertiesProps {
 export function Properties({ node, mayManage }: PropertiesProps) {
   const { t } = useTranslation();
   const update = useNodeUpdate(node);
+  /** The reason while it is written; what could not be written stays. */
+  const [reason, setReason] = useState<string | null>(null);
   const set = async (what: Chosen, back: Chosen, text: string) => {
-    if (await update.run(what)) tell(text, () => update.undo(back, what));
+    if (!(await update.run(what))) return;
+    if ('health_note' in what) setReason(null);
+    tell(text, () => update.undo(back, what));
   };
   const { lifecycle, health, type } = node;
   const lifecycles: readonly Lifecycle[] = LIFECYCLES[type];
@@ -69,7 +73,15 @@ export function Properties({ node, mayManage }: PropertiesProps) {
                 <span className={`health ${health}`}>{t(`health.${health}`)}</span>
               )}
             </dd>
-            {health !== 'on_track' && <HealthNote node={node} mayManage={mayManage} onSet={update.run} />}
+            {health !== 'on_track' && (
+              <HealthNote
+                note={node.health_report?.note ?? ''}
+                mayManage={mayManage}
+                text={reason}
+                onText={setReason}
+                onSet={(what) => void set(what, update.formerOf(what), `${t('node.health_note')}: ${what.health_note}`)}
+              />
+            )}
           </>
         )}
         <dt>{t('node.owner')}</dt>
@@ -86,62 +98,87 @@ export function Properties({ node, mayManage }: PropertiesProps) {
             }
           />
         </dd>
-        {node.local_path !== null && (
-          <>
-            <dt>{t('node.folder')}</dt>
-            <dd>
-              <span className="mono cut" title={node.local_path}>
-                {node.local_path}
-              </span>
-            </dd>
-          </>
-        )}
-        <dt>{t('node.sync_key')}</dt>
-        <dd>
-          <span className="mono cut t2" title={node.sync_key}>
-            {node.sync_key}
-          </span>
-        </dd>
+        <Keys node={node} />
       </dl>
-      {update.question && (
-        <div className="beside">
-          <AccessQuestion
-            preview={update.question.preview}
-            confirm={t('access.go_on')}
-            onConfirm={() => update.question && update.run(update.question.what, true)}
-            onCancel={update.reset}
-          />
-        </div>
-      )}
-      {update.error !== null && (
-        <div className="beside">
-          {update.error instanceof ChosenMeanwhile ? (
-            <Meanwhile
-              conflict={update.error}
-              onKeep={({ what }, text) => void set(what, update.formerOf(what), text)}
-              onTake={update.reset}
-            />
-          ) : (
-            <Refused error={update.error} />
-          )}
-        </div>
-      )}
+      <Unset
+        update={update}
+        onKeep={({ what }, text) => void set(what, update.formerOf(what), text)}
+        onTake={() => {
+          setReason(null);
+          update.reset();
+        }}
+      />
     </>
   );
 }
 
-interface HealthNoteProps extends PropertiesProps {
-  readonly onSet: (what: Chosen) => Promise<boolean>;
+/** Where it lies on this machine, and what it is called on remotes. */
+function Keys({ node }: Pick<PropertiesProps, 'node'>) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {node.local_path !== null && (
+        <>
+          <dt>{t('node.folder')}</dt>
+          <dd>
+            <span className="mono cut" title={node.local_path}>
+              {node.local_path}
+            </span>
+          </dd>
+        </>
+      )}
+      <dt>{t('node.sync_key')}</dt>
+      <dd>
+        <span className="mono cut t2" title={node.sync_key}>
+          {node.sync_key}
+        </span>
+      </dd>
+    </>
+  );
+}
+
+interface UnsetProps {
+  readonly update: ReturnType<typeof useNodeUpdate>;
+  readonly onKeep: (conflict: ChosenMeanwhile, text: string) => void;
+  readonly onTake: () => void;
+}
+
+/** Why what was chosen is not in force: it is asked about, was chosen by somebody else meanwhile, or was refused. */
+function Unset({ update: { question, error, run, reset }, onKeep, onTake }: UnsetProps) {
+  const { t } = useTranslation();
+  const kept = error instanceof ChosenMeanwhile && <Meanwhile conflict={error} onKeep={onKeep} onTake={onTake} />;
+  return (
+    <>
+      {question && (
+        <div className="beside">
+          <AccessQuestion
+            preview={question.preview}
+            confirm={t('access.go_on')}
+            onConfirm={() => run(question.what, true)}
+            onCancel={reset}
+          />
+        </div>
+      )}
+      {error !== null && <div className="beside">{kept || <Refused error={error} />}</div>}
+    </>
+  );
+}
+
+interface HealthNoteProps {
+  readonly note: string;
+  readonly mayManage: boolean;
+  /** What is written in its place; null for nothing. */
+  readonly text: string | null;
+  readonly onText: (text: string | null) => void;
+  readonly onSet: (what: { readonly health_note: string }) => void;
 }
 
 /** Why a project is not on track. */
-function HealthNote({ node, mayManage, onSet }: HealthNoteProps) {
+function HealthNote({ note, mayManage, text, onText, onSet }: HealthNoteProps) {
   const { t } = useTranslation();
-  const note = node.health_report?.note ?? '';
-  const [text, setText] = useState<string | null>(null);
-  const leave = async () => {
-    if (text !== null && text !== note) await onSet({ health_note: text });
-    setText(null);
+  const leave = () => {
+    if (text === note) onText(null);
+    else if (text !== null) onSet({ health_note: text });
   };
   return (
     <>
@@ -153,8 +190,8 @@ function HealthNote({ node, mayManage, onSet }: HealthNoteProps) {
             aria-label={t('node.health_note')}
             placeholder={t('node.why')}
             value={text ?? note}
-            onChange={(event) => setText(event.currentTarget.value)}
-            onBlur={() => void leave()}
+            onChange={(event) => onText(event.currentTarget.value)}
+            onBlur={leave}
             onKeyDown={(event) => event.key === 'Enter' && event.currentTarget.blur()}
           />
         ) : (

@@ -44,6 +44,7 @@ export const node: Same<typeof english> = {
     saved: 'Uloženo',
     cancel: 'Zrušit',
     back: 'Zpět',
+    left: 'Co jste napsali, je zahozené.',
     conflict: 'Tento text mezitím někdo změnil. Teď zní:',
     keep_mine: 'Ponechat můj',
     take_theirs: 'Vzít cizí',

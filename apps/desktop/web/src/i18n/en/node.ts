@@ -42,6 +42,7 @@ export const node = {
     saved: 'Saved',
     cancel: 'Cancel',
     back: 'Back',
+    left: 'What you wrote is discarded.',
     conflict: 'Somebody has changed this text meanwhile. It reads now:',
     keep_mine: 'Keep mine',
     take_theirs: 'Take theirs',

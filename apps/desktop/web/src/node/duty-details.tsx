@@ -1,0 +1,231 @@
+import {
+  addResponsibility,
+  listActors,
+  type Node,
+  removeResponsibility,
+  reorderResponsibilities,
+} from '@workspace-graph/contracts';
+import { Trash2, X } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { change, refreshNode } from '../api/change';
+import { client } from '../api/client';
+import { Avatar } from '../parts/avatar';
+import { Picker } from '../parts/picker';
+import { Refused } from '../parts/problem';
+import { tell } from '../parts/toasts';
+import { DutyMeanwhile, type DutyTexts, textsOnto, useDutyChange } from './duty-change';
+import type { Duty } from './node-query';
+import { putOnto } from './node-update';
+
+interface DutyDetailsProps {
+  readonly duty: Duty;
+  readonly node: Node;
+  readonly mayManage: boolean;
+  readonly onClose: () => void;
+}
+
+/** One responsibility: what it says, who holds it, and its end. */
+export function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps) {
+  const { t } = useTranslation();
+  const holders = useDutyChange(node.id, duty.id);
+  const [error, setError] = useState<unknown>(null);
+  const assign = (id: string) =>
+    holders.mutate((now) => ({ assignee_ids: [...new Set([...now.assignees.map((one) => one.id), id])] }));
+  const unassign = (id: string) =>
+    holders.mutate((now) => ({ assignee_ids: now.assignees.map((one) => one.id).filter((one) => one !== id) }));
+  const takeOut = async () => {
+    setError(null);
+    try {
+      const former = await remove(node.id, duty.id);
+      await refreshNode(node.id);
+      onClose();
+      tell(t('duties.removed', { title: duty.title }), () => putBack(former, duty.id));
+    } catch (cause) {
+      setError(cause);
+    }
+  };
+  return (
+    <div className="unfolded">
+      {mayManage ? (
+        <DutyText duty={duty} nodeId={node.id} onClose={onClose} />
+      ) : (
+        duty.description !== '' && <p className="prose">{duty.description}</p>
+      )}
+      <ul className="holders" aria-label={t('duties.holders')}>
+        {duty.assignees.map(({ id, name, type }) => (
+          <li key={id} className="chip line">
+            <Avatar name={name} isAgent={type === 'automation'} />
+            {name}
+            {mayManage && (
+              <button
+                type="button"
+                className="x"
+                aria-label={t('duties.unassign', { name })}
+                onClick={() => unassign(id)}
+              >
+                <X className="i s12" aria-hidden="true" />
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {mayManage && <Assign duty={duty} onPick={assign} onLeave={onClose} />}
+      <Refused error={holders.error ?? error} />
+      {mayManage && (
+        <button type="button" className="btn ghost sm danger" onClick={() => void takeOut()}>
+          <Trash2 className="i" aria-hidden="true" />
+          {t('duties.remove')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface AssignProps {
+  readonly duty: Duty;
+  readonly onPick: (actorId: string) => void;
+  readonly onLeave: () => void;
+}
+
+function Assign({ duty, onPick, onLeave }: AssignProps) {
+  const { t } = useTranslation();
+  const held = new Set(duty.assignees.map(({ id }) => id));
+  return (
+    <Picker
+      label={t('duties.assign')}
+      basis={duty.id}
+      load={async (query, signal) => {
+        const { items } = await client.call(listActors, { query, limit: 20 }, { signal });
+        return items
+          .filter(({ id }) => !held.has(id))
+          .map(({ id, name, type }) => ({
+            id,
+            text: name,
+            lead: <Avatar name={name} isAgent={type === 'automation'} />,
+          }));
+      }}
+      onPick={({ id }) => onPick(id)}
+      onLeave={onLeave}
+    />
+  );
+}
+
+/** Removes a responsibility. Answers its node as it was with it. @throws Refusal, Unreachable */
+function remove(nodeId: string, dutyId: string): Promise<Node> {
+  return putOnto(nodeId, async (node) => {
+    await change(removeResponsibility, { responsibility_id: dutyId, expected_version: node.version });
+    return node;
+  });
+}
+
+/** The same responsibility again, where it was; it has another id now. */
+async function putBack(former: Node, dutyId: string): Promise<void> {
+  const place = former.responsibilities.findIndex(({ id }) => id === dutyId);
+  const duty = former.responsibilities[place];
+  if (!duty) return;
+  const { title, description, assignees } = duty;
+  const added = await change(addResponsibility, {
+    node_id: former.id,
+    title,
+    description,
+    assignee_ids: assignees.map(({ id }) => id),
+  });
+  const rest = former.responsibilities.map(({ id }) => id).filter((id) => id !== dutyId);
+  const responsibility_ids = [...rest.slice(0, place), added.id, ...rest.slice(place)];
+  try {
+    await change(reorderResponsibilities, { node_id: former.id, responsibility_ids });
+  } finally {
+    await refreshNode(former.id);
+  }
+}
+
+interface DutyTextProps {
+  readonly duty: Duty;
+  readonly nodeId: string;
+  readonly onClose: () => void;
+}
+
+function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
+  const { t } = useTranslation();
+  const [base, setBase] = useState<DutyTexts>(duty);
+  const [mine, setMine] = useState<DutyTexts>(duty);
+  const update = useDutyChange(nodeId, duty.id);
+  const { error } = update;
+  const isChanged = mine.title !== base.title || mine.description !== base.description;
+  const save = (onto: DutyTexts) => update.mutate((now) => textsOnto(now, onto, mine), { onSuccess: onClose });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(base);
+  };
+  const begin = (texts: DutyTexts) => {
+    setBase(texts);
+    update.reset();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <input
+        className="input"
+        aria-label={t('duties.name')}
+        value={mine.title}
+        onChange={({ currentTarget: { value: title } }) => setMine({ ...mine, title })}
+      />
+      <textarea
+        className="input"
+        rows={2}
+        aria-label={t('duties.description')}
+        placeholder={t('duties.description')}
+        value={mine.description}
+        onChange={({ currentTarget: { value: description } }) => setMine({ ...mine, description })}
+      />
+      {error instanceof DutyMeanwhile ? (
+        <Theirs
+          duty={error.current}
+          onMine={() => {
+            begin(error.current);
+            save(error.current);
+          }}
+          onTheirs={() => {
+            begin(error.current);
+            setMine(error.current);
+          }}
+        />
+      ) : (
+        <Refused error={error} />
+      )}
+      {isChanged && !(error instanceof DutyMeanwhile) && (
+        <button type="submit" className="btn primary sm">
+          {t('edit.save')}
+        </button>
+      )}
+    </form>
+  );
+}
+
+interface TheirsProps {
+  readonly duty: Duty;
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+}
+
+/** What somebody else has written of a responsibility meanwhile, and the choice between both. */
+function Theirs({ duty: { title, description }, onMine, onTheirs }: TheirsProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="banner wait" role="alert">
+      <div className="b">
+        <strong>{t('edit.conflict')}</strong>
+        <p className="med">{title}</p>
+        {description !== '' && <p className="prose">{description}</p>}
+        <div className="acts">
+          <button type="button" className="btn sm" onClick={onMine}>
+            {t('edit.keep_mine')}
+          </button>
+          <button type="button" className="btn sm" onClick={onTheirs}>
+            {t('edit.take_theirs')}
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}
