@@ -28,7 +28,8 @@ export function Properties({ node, mayManage }: PropertiesProps) {
   const [reason, setReason] = useState<string | null>(null);
   const set = async (what: Chosen, back: Chosen, text: string) => {
     if (!(await update.run(what))) return;
-    if ('health_note' in what) setReason(null);
+    // What was written since stays.
+    setReason((now) => (now === what.health_note ? null : now));
     tell(text, () => update.undo(back, what));
   };
   const { lifecycle, health, type } = node;

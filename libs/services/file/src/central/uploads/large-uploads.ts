@@ -120,6 +120,7 @@ export class LargeUploads {
     }
     const { push, object } = goal;
     const before = await this.database.row<UploadRow & Record<string, unknown>>(UPLOAD, [push.file_id]);
+    if (before) this.hashes.forget(before.handle);
     if (before?.remote_name === object.remote) await uploads.abandon(before.handle, { signal });
     const handle = await uploads.begin(object.path, { signal });
     const { file_id, sha256, size_bytes } = push;
