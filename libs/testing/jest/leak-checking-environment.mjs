@@ -5,7 +5,7 @@ import { importSource } from './import-source.mjs';
 import { plainGlobals } from './plain-globals.mjs';
 
 // A busy machine takes its time to end a server; only what was never closed waits for all of it.
-const graceMs = 10_000;
+const graceMs = 20_000;
 
 compileOnce();
 plainGlobals();
@@ -24,15 +24,24 @@ function grownSince(before) {
     .map(([kind, more]) => `${more} × ${kind}`);
 }
 
-/** Closing takes a moment: what is still there afterwards was never closed. */
-async function settled(before) {
+/** Closing takes a moment: what `look` still finds afterwards was never closed. */
+async function settled(look) {
   const deadlineMs = Date.now() + graceMs;
-  let left = grownSince(before);
+  let left = await look();
   while (left.length > 0 && Date.now() < deadlineMs) {
     await sleep(20);
-    left = grownSince(before);
+    left = await look();
   }
   return left;
+}
+
+/** One that has just ended by itself is no error. */
+function end(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
 }
 
 /** Processes below this one; jest's own workers and the run's shared servers do not count. */
@@ -78,9 +87,10 @@ class LeakCheckingEnvironment extends TestEnvironment {
 
   async teardown() {
     this.restoreGlobals();
-    const handles = await settled(this.before);
-    const children = (await childrenNow()).filter((child) => !this.childrenBefore.has(child.pid));
-    for (const child of children) process.kill(child.pid, 'SIGKILL');
+    const handles = await settled(() => grownSince(this.before));
+    const ownChildren = async () => (await childrenNow()).filter((child) => !this.childrenBefore.has(child.pid));
+    const children = await settled(ownChildren);
+    for (const child of children) end(child.pid);
     const left = [...handles, ...children.map((child) => `process ${child.pid}: ${child.command}`)];
     if (left.length === 0) return;
     throw new Error(
