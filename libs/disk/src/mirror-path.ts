@@ -55,7 +55,7 @@ function mustBeSegment(segment: string): void {
 /** What lies under a path itself. Undefined, or an error of the file system, where nothing does. */
 type Look = (path: string) => Promise<Stats> | Stats | undefined;
 
-/** @param how also the whole path, for errors of the file system */
+/** `told`: the whole path, for errors of the file system. */
 async function below(
   folder: MirrorPath,
   segment: string,

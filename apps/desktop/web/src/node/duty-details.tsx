@@ -15,6 +15,7 @@ import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
 import { DutyMeanwhile, type DutyTexts, textsOnto, useDutyChange } from './duty-change';
+import { EditedMeanwhile } from './edited-meanwhile';
 import type { Duty } from './node-query';
 import { putOnto } from './node-update';
 
@@ -179,8 +180,7 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
         onChange={({ currentTarget: { value: description } }) => setMine({ ...mine, description })}
       />
       {error instanceof DutyMeanwhile ? (
-        <Theirs
-          duty={error.current}
+        <EditedMeanwhile
           onMine={() => {
             begin(error.current);
             save(error.current);
@@ -189,7 +189,10 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
             begin(error.current);
             setMine(error.current);
           }}
-        />
+        >
+          <p className="med">{error.current.title}</p>
+          {error.current.description !== '' && <p className="prose">{error.current.description}</p>}
+        </EditedMeanwhile>
       ) : (
         <Refused error={error} />
       )}
@@ -199,33 +202,5 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
         </button>
       )}
     </form>
-  );
-}
-
-interface TheirsProps {
-  readonly duty: Duty;
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
-}
-
-/** What somebody else has written of a responsibility meanwhile, and the choice between both. */
-function Theirs({ duty: { title, description }, onMine, onTheirs }: TheirsProps) {
-  const { t } = useTranslation();
-  return (
-    <div className="banner wait" role="alert">
-      <div className="b">
-        <strong>{t('edit.conflict')}</strong>
-        <p className="med">{title}</p>
-        {description !== '' && <p className="prose">{description}</p>}
-        <div className="acts">
-          <button type="button" className="btn sm" onClick={onMine}>
-            {t('edit.keep_mine')}
-          </button>
-          <button type="button" className="btn sm" onClick={onTheirs}>
-            {t('edit.take_theirs')}
-          </button>
-        </div>
-      </div>
-    </div>
   );
 }

@@ -8,6 +8,7 @@ import { COMMAND_KEY } from '../parts/command-key';
 import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
+import { EditedMeanwhile } from './edited-meanwhile';
 import { putOnto } from './node-update';
 
 export type TextField = 'name' | 'description' | 'goal';
@@ -116,20 +117,9 @@ export function TextEditor({ field, label, isOneLine = false }: EditorProps) {
         <textarea {...given} rows={Math.min(14, draft.text.split('\n').length + 2)} />
       )}
       {theirs !== null && (
-        <div className="banner wait" role="alert">
-          <div className="b">
-            <strong>{t('edit.conflict')}</strong>
-            <p className="prose">{theirs}</p>
-            <div className="acts">
-              <button type="button" className="btn sm" onClick={() => void insist()}>
-                {t('edit.keep_mine')}
-              </button>
-              <button type="button" className="btn sm" onClick={leave}>
-                {t('edit.take_theirs')}
-              </button>
-            </div>
-          </div>
-        </div>
+        <EditedMeanwhile onMine={() => void insist()} onTheirs={leave}>
+          <p className="prose">{theirs}</p>
+        </EditedMeanwhile>
       )}
       <Refused error={error} />
       {theirs === null && (
