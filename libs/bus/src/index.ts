@@ -11,3 +11,4 @@ export { type NatsPermissions, type NatsRole, natsPermissions, natsPermissionsCo
 export { RoutingBus, type RoutingBusOptions } from './routing/routing.bus.js';
 export { type BusSettings, DEFAULT_SETTINGS } from './settings.js';
 export { whenReady } from './status.js';
+export { Underway } from './underway.js';

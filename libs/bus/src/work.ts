@@ -1,25 +1,30 @@
 /** Promises under way, so that a drain can wait for them. */
 export class Work {
-  private readonly pending = new Set<Promise<unknown>>();
+  private underway = 0;
+  private quiet: PromiseWithResolvers<void> | undefined;
 
   get size(): number {
-    return this.pending.size;
+    return this.underway;
   }
 
   /** The promise must not reject. */
   add(promise: Promise<unknown>): void {
-    this.pending.add(promise);
-    void promise.finally(() => this.pending.delete(promise));
+    this.underway += 1;
+    void promise.finally(() => this.ended());
   }
 
   /** Resolves with true when nothing is under way, false when that took too long. */
   async idle(withinMs: number): Promise<boolean> {
-    const deadlineAtMs = performance.now() + withinMs;
-    while (this.pending.size > 0) {
-      const left = deadlineAtMs - performance.now();
-      if (left <= 0 || !(await within(Promise.all(this.pending), left))) return false;
-    }
-    return true;
+    if (this.underway === 0) return true;
+    this.quiet ??= Promise.withResolvers();
+    return within(this.quiet.promise, withinMs);
+  }
+
+  private ended(): void {
+    this.underway -= 1;
+    if (this.underway > 0) return;
+    this.quiet?.resolve();
+    this.quiet = undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Outcome } from '../codec.js';
 import { shuttingDown } from '../failures.js';
 import type { Run } from '../run.js';
 import type { BusSettings } from '../settings.js';
+import { Underway } from '../underway.js';
 import { Work } from '../work.js';
 import type { HubInstance, InProcessHub } from './hub.js';
 
@@ -11,7 +12,7 @@ import type { HubInstance, InProcessHub } from './hub.js';
 export class InProcessServing implements Serving, HubInstance {
   readonly names: readonly string[];
   private readonly work = new Work();
-  private readonly runs = new Set<Run>();
+  private readonly runs = new Underway<Run>();
   private stopping: Promise<void> | undefined;
 
   constructor(
@@ -35,8 +36,7 @@ export class InProcessServing implements Serving, HubInstance {
 
   handle(run: Run, text: string): Promise<Outcome> {
     const outcome = run.perform(this.dispatch, text, this.host.settings.replyBytes, this.host.logger);
-    this.runs.add(run);
-    this.work.add(outcome.finally(() => this.runs.delete(run)));
+    this.work.add(outcome.finally(this.runs.add(run)));
     return outcome;
   }
 

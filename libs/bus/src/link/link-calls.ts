@@ -1,6 +1,7 @@
 import type { Envelope, Operation } from '@workspace-graph/contracts';
 import type { Outcome } from '../codec.js';
 import { cancelled, shuttingDown, timedOut, unavailable, untold } from '../failures.js';
+import { Underway } from '../underway.js';
 import { LinkLost, type LinkPeer } from './link-peer.js';
 
 /** For a connection that somebody needs to be made. */
@@ -16,7 +17,7 @@ export interface LinkCall {
 
 /** The calls of a device that wait for their answers, over as many connections as it takes. */
 export class LinkCalls {
-  private readonly waiting = new Set<WaitingCall>();
+  private readonly waiting = new Underway<WaitingCall>();
   private peer: LinkPeer | null = null;
   private downAtMs = performance.now();
 
@@ -29,8 +30,8 @@ export class LinkCalls {
   /** Rejects with a ServiceError alone. */
   call(call: LinkCall): Promise<Outcome> {
     const waiting = new WaitingCall(call);
-    this.waiting.add(waiting);
-    void waiting.outcome.catch(() => undefined).finally(() => this.waiting.delete(waiting));
+    const leave = this.waiting.add(waiting);
+    waiting.outcome.then(leave, leave);
     if (this.peer) waiting.send(this.peer);
     else this.waitForLink(waiting);
     return waiting.outcome;

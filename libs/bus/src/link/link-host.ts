@@ -13,6 +13,8 @@ import { encode, encodeError, encodeOutput, type Outcome, refusalOf, settle } fr
 import { Declined, internal, isPrintable, unavailable } from '../failures.js';
 import { parseInput } from '../run.js';
 import { type BusSettings, DEFAULT_SETTINGS } from '../settings.js';
+import { UnderwayByKey } from '../underway.js';
+import { Work } from '../work.js';
 import type { Frame, FrameOf } from './frames.js';
 import { LinkLost, LinkPeer } from './link-peer.js';
 
@@ -43,10 +45,10 @@ const DONE: Outcome = { kind: 'json', body: '' };
 export class LinkHost {
   private readonly peer: LinkPeer;
   private readonly settings: BusSettings;
-  private readonly calls = new Map<number, AbortController>();
+  private readonly calls = new UnderwayByKey<number, AbortController>();
   private readonly servings = new Map<number, Promise<Serving>>();
   private readonly subscriptions = new Map<number, Promise<Subscription>>();
-  private readonly answers = new Set<Promise<unknown>>();
+  private readonly answers = new Work();
   private readonly gone = Promise.withResolvers<void>();
   private isLeaving = false;
 
@@ -78,10 +80,7 @@ export class LinkHost {
   /** Takes nothing more, and closes when what is under way is answered, at the latest after this time. */
   async finish(code: number, reason: string, withinMs: number): Promise<void> {
     this.isLeaving = true;
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, withinMs);
-    await Promise.race([Promise.all(this.answers), late.promise]);
-    clearTimeout(timer);
+    await this.answers.idle(withinMs);
     this.close(code, reason);
   }
 
@@ -118,7 +117,6 @@ export class LinkHost {
     const answered = work().catch((error: unknown) => this.refusal(error, requestId));
     const replied = answered.then((outcome) => this.peer.reply(id, outcome));
     this.answers.add(replied);
-    void replied.finally(() => this.answers.delete(replied));
   }
 
   private refusal(error: unknown, requestId: string): Outcome {

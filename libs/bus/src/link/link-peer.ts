@@ -1,6 +1,7 @@
 import type { RawData, WebSocket } from 'ws';
 import type { BusLogger } from '../bus.js';
 import type { Outcome } from '../codec.js';
+import { UnderwayByKey } from '../underway.js';
 import { decodeFrame, encodeFrame, type Frame, type FrameHead, type FrameOf, PART_BYTES } from './frames.js';
 
 /** The connection is gone: what was asked over it may have been done or not. */
@@ -36,7 +37,7 @@ interface Awaited {
 
 /** One end of a connection: requests and their replies, many at once, in either direction. */
 export class LinkPeer {
-  private readonly awaited = new Map<number, Awaited>();
+  private readonly awaited = new UnderwayByKey<number, Awaited>();
   private readonly heartbeat: NodeJS.Timeout;
   private lastId = 0;
   private isAlive = true;
@@ -151,7 +152,7 @@ export class LinkPeer {
     if (!this.isOpen) return;
     this.isOpen = false;
     clearInterval(this.heartbeat);
-    const lost = [...this.awaited.values()];
+    const lost = this.awaited.values();
     this.awaited.clear();
     for (const { reject } of lost) reject(new LinkLost());
     this.options.lost();

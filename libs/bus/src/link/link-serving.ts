@@ -4,6 +4,7 @@ import { settle } from '../codec.js';
 import { cancelled, shuttingDown } from '../failures.js';
 import { Run } from '../run.js';
 import type { BusSettings } from '../settings.js';
+import { Underway } from '../underway.js';
 import { Work } from '../work.js';
 import type { FrameOf } from './frames.js';
 import { type LinkPeer, unlessLost } from './link-peer.js';
@@ -28,7 +29,7 @@ const LAST_WORDS_MS = 1_000;
 export class LinkServing implements Serving {
   private readonly byName: ReadonlyMap<string, Operation>;
   private readonly work = new Work();
-  private readonly taken = new Set<Taken>();
+  private readonly taken = new Underway<Taken>();
   /** Of the request that began it on this connection. */
   private id: number | null = null;
   private isPaused = false;
@@ -67,8 +68,7 @@ export class LinkServing implements Serving {
     const { call_id: callId, request_id: requestId, traceparent, caller, timeout_ms: timeoutMs } = head;
     const envelope = { callId, requestId, caller, ...(traceparent === undefined ? {} : { traceparent }) };
     const taken = { peer, id: head.id, run: new Run(operation, envelope, timeoutMs) };
-    this.taken.add(taken);
-    this.work.add(this.answer(taken, body));
+    this.work.add(this.answer(taken, body).finally(this.taken.add(taken)));
   }
 
   cancel({ id, stopping }: FrameOf<'cancel'>): void {
@@ -102,7 +102,6 @@ export class LinkServing implements Serving {
     const outcome = await run.perform(this.dispatch, text, settings.replyBytes, logger);
     run.end();
     await peer.reply(id, outcome);
-    this.taken.delete(taken);
   }
 
   private async drain(): Promise<void> {

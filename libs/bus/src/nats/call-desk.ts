@@ -4,6 +4,7 @@ import type { Owner } from '@workspace-graph/contracts';
 import type { BusLogger } from '../bus.js';
 import type { Outcome } from '../codec.js';
 import { shuttingDown, unavailable } from '../failures.js';
+import { Underway, UnderwayByKey } from '../underway.js';
 import { Detours } from './detours.js';
 import { readReply } from './headers.js';
 import type { NatsLink, Refusal } from './link.js';
@@ -13,8 +14,8 @@ import { type InstanceAddress, SUBJECTS } from './subjects.js';
 /** Makes the calls of one bus: one inbox, one random token per attempt. */
 export class CallDesk implements CallHost {
   private readonly inbox: string;
-  private readonly calls = new Set<OutgoingCall>();
-  private readonly byToken = new Map<string, OutgoingCall>();
+  private readonly calls = new Underway<OutgoingCall>();
+  private readonly byToken = new UnderwayByKey<string, OutgoingCall>();
   private readonly detours = new Detours();
   private inboxRefused = false;
 
@@ -36,7 +37,7 @@ export class CallDesk implements CallHost {
   /** @throws ServiceError */
   call(request: OutgoingRequest): Promise<Outcome> {
     const call = new OutgoingCall(request, this);
-    this.calls.add(call);
+    call.onEnd = this.calls.add(call);
     if (this.inboxRefused) call.fail(unavailable(request.operation.owner));
     else call.send();
     return call.outcome;
@@ -73,10 +74,6 @@ export class CallDesk implements CallHost {
 
   forget(token: string): void {
     this.byToken.delete(token);
-  }
-
-  done(call: OutgoingCall): void {
-    this.calls.delete(call);
   }
 
   note(call: OutgoingCall, what: string): void {

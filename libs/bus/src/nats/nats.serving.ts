@@ -5,6 +5,7 @@ import type { Dispatch, Serving } from '../bus.js';
 import { encodeError } from '../codec.js';
 import { cancelled, internal, shuttingDown, unavailable, unnamed } from '../failures.js';
 import { Run } from '../run.js';
+import { Underway, UnderwayByKey } from '../underway.js';
 import { Work } from '../work.js';
 import { type IncomingEnvelope, instanceHeaders, outcomeHeaders, readEnvelope } from './headers.js';
 import { IncomingCall } from './incoming-call.js';
@@ -19,9 +20,9 @@ export class NatsServing implements Serving {
   private readonly controls: readonly Interest[];
   private readonly operations: ReadonlyMap<string, Operation>;
   private readonly work = new Work();
-  private readonly calls = new Set<IncomingCall>();
+  private readonly calls = new Underway<IncomingCall>();
   /** Calls whose handler works, by what makes two messages the same call. */
-  private readonly working = new Map<string, IncomingCall>();
+  private readonly working = new UnderwayByKey<string, IncomingCall>();
   private stopping: Promise<void> | undefined;
   private paused = false;
 
@@ -106,8 +107,7 @@ export class NatsServing implements Serving {
     if (this.paused) return this.decline(message.reply, incoming);
     const run = new Run(operation, incoming.envelope, incoming.timeoutMs);
     const call = new IncomingCall(run, { data: message.data, reply: message.reply }, this.address, this.host);
-    this.calls.add(call);
-    this.work.add(this.handle(key, call));
+    this.work.add(this.handle(key, call).finally(this.calls.add(call)));
   }
 
   /** A caller that heard nothing of its call asks who would take it. */
@@ -159,7 +159,6 @@ export class NatsServing implements Serving {
       this.host.logger.error({ err: error, operation: call.run.operation.name }, 'an answer could not be sent');
     } finally {
       call.end();
-      this.calls.delete(call);
     }
   }
 

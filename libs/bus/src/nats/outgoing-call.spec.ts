@@ -39,7 +39,6 @@ function lostCall(operation: Operation, timeoutMs: number): LostCall {
     bypassFor: nothing,
     avoid: nothing,
     forget: nothing,
-    done: nothing,
     note: nothing,
   };
   const call = new OutgoingCall({ operation, body: '{}', envelope: envelope(), timeoutMs }, host);

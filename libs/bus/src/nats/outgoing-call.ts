@@ -30,7 +30,6 @@ export interface CallHost {
   avoid(instance: InstanceAddress): void;
   /** Nothing will be received under this token any more. */
   forget(token: string): void;
-  done(call: OutgoingCall): void;
   note(call: OutgoingCall, what: string): void;
 }
 
@@ -53,6 +52,8 @@ interface Attempt {
 export class OutgoingCall {
   readonly outcome: Promise<Outcome>;
   readonly subject: string;
+  /** Called once it is over. */
+  onEnd: () => void = () => undefined;
   private readonly fields: Record<string, string>;
   /** Attempts that may have been received. */
   private readonly attempts = new Map<string, Attempt>();
@@ -293,6 +294,6 @@ export class OutgoingCall {
     clearTimeout(this.deadline);
     this.request.signal?.removeEventListener('abort', this.onAbort);
     for (const token of this.attempts.keys()) this.host.forget(token);
-    this.host.done(this);
+    this.onEnd();
   }
 }

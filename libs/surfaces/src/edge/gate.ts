@@ -1,3 +1,4 @@
+import { Underway } from '@workspace-graph/bus';
 import { type Scope, ServiceError } from '@workspace-graph/contracts';
 import { type Logger, type Metrics, parseTraceparent, type Shutdown, type Tracing } from '@workspace-graph/platform';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -47,7 +48,7 @@ export class Gate {
   private readonly limiter: RateLimiter;
   private readonly headers: Readonly<Record<string, string>>;
   /** What is being answered. */
-  private readonly open = new Set<FastifyReply>();
+  private readonly open = new Underway<FastifyReply>();
 
   private readonly stops: (() => void)[];
 
@@ -63,8 +64,11 @@ export class Gate {
   }
 
   readonly onRequest = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    this.open.add(reply);
-    reply.raw.once('close', () => this.close(request, reply));
+    const leave = this.open.add(reply);
+    reply.raw.once('close', () => {
+      leave();
+      this.close(request, reply);
+    });
     reply.headers(this.headers).header('x-request-id', request.id);
     if (this.parts.shutdown.leaving) reply.header('connection', 'close');
     this.begin(request);
@@ -116,7 +120,6 @@ export class Gate {
 
   /** Tells of a request that is over, whoever ended it. */
   private close(request: FastifyRequest, reply: FastifyReply): void {
-    this.open.delete(reply);
     const route = request.routeOptions.url ?? 'unknown';
     const { statusCode: status, elapsedTime: ms } = reply;
     const { method, id, edge } = request;

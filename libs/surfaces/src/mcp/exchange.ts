@@ -1,3 +1,4 @@
+import { Underway } from '@workspace-graph/bus';
 import type { Connection } from './connection.js';
 
 /** One HTTP request being served. Its signal ends when the client leaves, its credential ends, or the process stops. */
@@ -50,7 +51,7 @@ export class Exchange {
 
 /** What is being served at the moment. */
 export class Exchanges {
-  private readonly open = new Set<Exchange>();
+  private readonly open = new Underway<Exchange>();
   private onQuiet: (() => void) | undefined;
 
   get calls(): number {
@@ -63,7 +64,7 @@ export class Exchanges {
 
   begin(connection: Connection): Exchange {
     const exchange = new Exchange(connection);
-    this.open.add(exchange);
+    exchange.whenFinished(this.open.add(exchange));
     return exchange;
   }
 
@@ -74,7 +75,6 @@ export class Exchanges {
   }
 
   finish(exchange: Exchange): void {
-    this.open.delete(exchange);
     exchange.finish();
     this.noteQuiet();
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Underway } from '@workspace-graph/bus';
 import { ServiceError } from '@workspace-graph/contracts';
 import { Database, type Statement, statement } from '@workspace-graph/database';
 import { pathKey } from '@workspace-graph/domain';
@@ -46,7 +47,7 @@ export class ObjectLocks implements BeforeApplicationShutdown {
   private readonly queues = new Map<number, Promise<void>>();
   private keeper: Promise<Keeper> | null = null;
   private readonly ended = new AbortController();
-  private readonly working = new Set<Promise<unknown>>();
+  private readonly working = new Underway<Promise<unknown>>();
 
   constructor(private readonly database: Database) {}
 
@@ -56,8 +57,7 @@ export class ObjectLocks implements BeforeApplicationShutdown {
    */
   run<T>(objects: readonly RemoteObject[], signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const working = this.lockAndWork(objects, signal, work);
-    this.working.add(working);
-    return working.finally(() => this.working.delete(working));
+    return working.finally(this.working.add(working));
   }
 
   /** What works goes on to its end. */
