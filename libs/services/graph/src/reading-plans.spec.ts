@@ -106,10 +106,16 @@ describe('the plan of the audit trail', () => {
   });
 });
 
+function statementFor(kinds: readonly HitKind[], isNarrowed: boolean): Statement {
+  const statement = searchStatement(kinds, { isShort: false, isNarrowed });
+  if (!statement) throw new Error('There can be no such hits');
+  return statement;
+}
+
 describe('the plan of a search', () => {
   it('finds names by their trigrams, and texts by their words only when names do not fill the page', async () => {
-    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID, null, null];
-    const everything = searchStatement(HitKind.options, false);
+    const asked = (query: string): unknown[] => [query, 50, 1e9, 'infinity', LAST_ID];
+    const everything = statementFor(HitKind.options, false);
     const byName = await seen(everything, ...asked('portál'));
     expect(byName).toMatchObject({ indexes: expect.arrayContaining(['node_name_trgm_idx']), wholeTables: [] });
     expect(byName.indexes).not.toContain('event_search_idx');
@@ -130,15 +136,17 @@ describe('the plan of a search', () => {
   });
 
   it('is made once for all that is asked for, as making it costs more than finding', async () => {
-    for (const kinds of [HitKind.options, ['node', 'event'] as const, ['node'] as const]) {
-      const { name, text } = searchStatement(kinds, false);
+    const usual = [HitKind.options, ['node', 'event'] as const, ['node'] as const];
+    for (const [kinds, isNarrowed] of usual.flatMap((kinds) => [[kinds, false] as const, [kinds, true] as const])) {
+      const { name, text } = statementFor(kinds, isNarrowed);
+      const narrow = isNarrowed ? [['project'], graph.organizationIds[0]] : [];
       const client = await services.database.pool.connect();
       try {
         for (const asked of ['portál', 'zápis', 'zápis 1234', 'nikdo', 'rozpočet', 'plán', 'dům', 'Praha', 'smlouva'])
           await client.query({
             name,
             text,
-            values: [caller.user_id, false, asked, 20, 1e9, 'infinity', LAST_ID, null, null],
+            values: [caller.user_id, false, asked, 20, 1e9, 'infinity', LAST_ID, ...narrow],
           });
         const plans =
           'SELECT generic_plans::int AS for_all, custom_plans::int AS for_one FROM pg_prepared_statements WHERE name = $1';

@@ -144,6 +144,7 @@ describe('searching what nodes carry', () => {
     expect(kinds(await find('beaver'))).toEqual(['actor', 'responsibility', 'file']);
     expect(kinds(await find('beaver', { type: ['project'] }))).toEqual(['responsibility']);
     expect(kinds(await find('beaver', { organization_id: graph.organization.id }))).toEqual(['file']);
+    expect(await find('beaver', { include: ['actor'], type: ['project'] })).toEqual([]);
   });
 
   it('pages through all kinds without a gap or a repetition [graph.paging.cursor]', async () => {

@@ -60,18 +60,16 @@ const UNINDEXED: NameColumn = (alias) => `(${alias}.name_folded || '')`;
 /** Every part of what is asked stands in the name. */
 const inName = (alias: string, column: NameColumn): string => `
   ${column(alias)} LIKE (SELECT p.parts[1] FROM pattern p) AND ${alias}.name_folded LIKE ALL ((SELECT p.parts FROM pattern p)::text[])`;
-const WANTED_NODE = `
-  ($8::text[] IS NULL OR n.type = ANY ($8::text[]))
-  AND ($9::uuid IS NULL OR n.organization_id = (SELECT o.id FROM graph.node o WHERE o.id = $9::uuid AND ${seen('o')}))`;
-/** No row; it gives columns and parameters their types where no kind of hit does. */
-const NOTHING = `
-  SELECT '' AS kind, NULL::uuid AS node_id, NULL::uuid AS id, NULL::timestamptz AS at, 0::float8 AS score
-  WHERE false AND $2::boolean AND $8::text[] IS NULL AND $9::uuid IS NULL`;
-const hitsOf = (...parts: readonly (string | false)[]): string =>
-  [NOTHING, ...parts].filter((part) => part !== false).join('\n  UNION ALL\n');
+/** A node that the caller sees, of the types and in the organization that are asked for. */
+const wantedNode = ({ isNarrowed }: Look): string => {
+  if (!isNarrowed) return seen('n');
+  const ofType = '($8::text[] IS NULL OR n.type = ANY ($8::text[]))';
+  const organization = `(SELECT o.id FROM graph.node o WHERE o.id = $9::uuid AND ${seen('o')})`;
+  return `${seen('n')} AND ${ofType} AND ($9::uuid IS NULL OR n.organization_id = ${organization})`;
+};
 /** The node that carries a hit. Looked up one by one: joined as a whole, the planner would read all nodes for a few hits. */
-const nodeOf = (id: string): string => `
-  CROSS JOIN LATERAL (SELECT n.id, n.updated_at FROM graph.node n WHERE n.id = ${id} AND ${seen('n')} AND ${WANTED_NODE} OFFSET 0) n`;
+const nodeOf = (id: string, look: Look): string => `
+  CROSS JOIN LATERAL (SELECT n.id, n.updated_at FROM graph.node n WHERE n.id = ${id} AND ${wantedNode(look)} OFFSET 0) n`;
 const BEST_FIRST = 'ORDER BY score DESC, at DESC, id DESC LIMIT $4::int + 1';
 const AFTER_CURSOR = '(h.score, h.at, h.id) < ($5::float8, $6::timestamptz, $7::uuid)';
 const isFilledBy = (...parts: string[]): string =>
@@ -92,24 +90,23 @@ const SEEN_ACTOR = `((SELECT $2::boolean)
     JOIN graph.node n ON n.id = r.node_id WHERE ra.actor_id = a.id AND ${seen('n')}))`;
 
 /** Nodes and actors by name; archived nodes come after the others of their kind. */
-const namedNodes = (column: NameColumn): string => `
+const namedNodes = (look: Look): string => `
   SELECT 'node', n.id, n.id, n.updated_at,
     ${nameScore('n', `ts_filter(n.search, '{a}')`)} - CASE WHEN n.status = 'archived' THEN 45 ELSE 0 END
-  FROM graph.node n WHERE ${seen('n')} AND ${inName('n', column)} AND ${WANTED_NODE}`;
-const namedActors = (column: NameColumn): string => `
-  SELECT 'actor', NULL, a.id, a.updated_at, ${nameScore('a', `to_tsvector('simple', a.name_folded)`)}
-  FROM graph.actor a
-  WHERE $8::text[] IS NULL AND $9::uuid IS NULL AND ${inName('a', column)} AND ${SEEN_ACTOR}`;
+  FROM graph.node n WHERE ${inName('n', look.column)} AND ${wantedNode(look)}`;
+const namedActors = ({ column }: Look): string => `
+  SELECT 'actor', NULL::uuid, a.id, a.updated_at, ${nameScore('a', `to_tsvector('simple', a.name_folded)`)}
+  FROM graph.actor a WHERE ${inName('a', column)} AND ${SEEN_ACTOR}`;
 
 /** Files by name. Many are called the same, so that they are put in order before their nodes are looked up. */
-const files = (column: NameColumn): string => `
+const files = (look: Look): string => `
   SELECT * FROM (
     SELECT 'file', h.node_id, h.id, h.at, h.score FROM (
       SELECT h.* FROM (
         SELECT f.node_id, f.id, f.updated_at AS at, ${FILE} + ${closeness('f')} AS score
-        FROM file.named_file() f WHERE ${inName('f', column)}
+        FROM file.named_file() f WHERE ${inName('f', look.column)}
       ) h WHERE ${AFTER_CURSOR} ORDER BY h.score DESC, h.at DESC, h.id DESC OFFSET 0
-    ) h ${nodeOf('h.node_id')} ${BEST_FIRST}
+    ) h ${nodeOf('h.node_id', look)} ${BEST_FIRST}
   ) f`;
 
 /** Names that have some of the words, first those that few others have. `condition` is on the row `x` of `table`. */
@@ -141,7 +138,7 @@ const SPREAD_WORDS = `
     AND EXISTS (SELECT FROM piece p WHERE r.search @@ p.query OR ${HELD_BY_NAMED})`;
 
 /** Responsibilities by their text, by who holds them, or by both and their node. */
-const responsibilities = (column: NameColumn): string => `
+const responsibilities = (look: Look): string => `
   SELECT 'responsibility', r.node_id, r.id, n.updated_at,
     found.least + coalesce(CASE WHEN r.search @@ ${QUERY} THEN ${textScore('r.search')} END, 0)
   FROM (
@@ -149,65 +146,86 @@ const responsibilities = (column: NameColumn): string => `
       SELECT r.id, ${RESPONSIBILITY} AS least FROM graph.responsibility r WHERE r.search @@ ${QUERY}
       UNION ALL
       SELECT ra.responsibility_id, ${RESPONSIBILITY} FROM graph.actor a JOIN graph.responsibility_assignee ra ON ra.actor_id = a.id
-      WHERE ${inName('a', column)}
+      WHERE ${inName('a', look.column)}
       UNION ALL
       SELECT s.id, ${SPREAD} FROM (${SPREAD_WORDS}) s
     ) found GROUP BY id
-  ) found ${responsibilityOf('found.id')} ${nodeOf('r.node_id')}`;
+  ) found ${responsibilityOf('found.id')} ${nodeOf('r.node_id', look)}`;
 
 /** Sources and tools by name. */
-const links = (column: NameColumn, kinds: readonly HitKind[]): string => `
+const links = (kind: HitKind, look: Look): string => `
   SELECT l.kind, l.node_id, l.id, n.updated_at, ${LINK} + ${closeness('l')}
-  FROM graph.link l ${nodeOf('l.node_id')} WHERE l.kind IN (${kinds.map((kind) => `'${kind}'`).join(', ')}) AND ${inName('l', column)}`;
+  FROM graph.link l ${nodeOf('l.node_id', look)} WHERE l.kind = '${kind}' AND ${inName('l', look.column)}`;
 
-const MENTIONED_NODES = `
+const mentionedNodes = (look: Look): string => `
   SELECT 'node', n.id, n.id, n.updated_at, ${textScore('n.search')}
-  FROM graph.node n WHERE ${seen('n')} AND n.search @@ ${QUERY} AND NOT (${inName('n', INDEXED)}) AND ${WANTED_NODE}`;
-const MENTIONED_EVENTS = `
+  FROM graph.node n WHERE n.search @@ ${QUERY} AND NOT (${inName('n', INDEXED)}) AND ${wantedNode(look)}`;
+const mentionedEvents = (look: Look): string => `
   SELECT 'event', e.node_id, e.id, e.occurred_at, ${textScore('e.search')}
-  FROM graph.event e ${nodeOf('e.node_id')} WHERE e.search @@ ${QUERY} AND e.status IN ('active', 'resolved')`;
+  FROM graph.event e ${nodeOf('e.node_id', look)} WHERE e.search @@ ${QUERY} AND e.status IN ('active', 'resolved')`;
 
-/** A node that was found by its goal or its description. */
-const IN_TEXT = `h.kind = 'node' AND h.score < ${HIGHEST_TEXT_SCORE}`;
+/** Hits by what they are found in, the best first: each is looked for only when those before do not fill the page. */
+const FOUND_IN: Readonly<Record<string, Partial<Record<HitKind, (look: Look) => string>>>> = {
+  named: { node: namedNodes, actor: namedActors },
+  carried: {
+    responsibility: responsibilities,
+    data_source: (look) => links('data_source', look),
+    tool: (look) => links('tool', look),
+    file: files,
+  },
+  mentioned: { node: mentionedNodes, event: mentionedEvents },
+};
+
+/** Name, title, path or content of a hit. */
+const TEXTS: Readonly<Record<HitKind, string>> = {
+  node: 'n.name',
+  event: '(SELECT e.content FROM graph.event e WHERE e.id = h.id)',
+  responsibility: '(SELECT r.title FROM graph.responsibility r WHERE r.id = h.id)',
+  actor: '(SELECT a.name FROM graph.actor a WHERE a.id = h.id)',
+  data_source: '(SELECT l.name FROM graph.link l WHERE l.id = h.id)',
+  tool: '(SELECT l.name FROM graph.link l WHERE l.id = h.id)',
+  file: '(SELECT f.path FROM file.named_file() f WHERE f.id = h.id)',
+};
+/** Of a node, where it was found by its texts. */
+const GOALS = { node: `CASE WHEN h.score < ${HIGHEST_TEXT_SCORE} THEN n.goal END` };
+const DESCRIPTIONS = {
+  node: `CASE WHEN h.score < ${HIGHEST_TEXT_SCORE} THEN n.description END`,
+  responsibility: '(SELECT r.description FROM graph.responsibility r WHERE r.id = h.id)',
+};
+const HOLDERS = {
+  responsibility: `(
+      SELECT coalesce(json_agg(${actorRef('ra.actor_id')} ORDER BY ra.position), '[]')
+      FROM graph.responsibility_assignee ra WHERE ra.responsibility_id = h.id)`,
+};
+/** What hits of these kinds show; null for the others. */
+const shown = (kinds: readonly HitKind[], values: Partial<Record<HitKind, string>>): string => {
+  const cases = kinds.flatMap((kind) => (values[kind] === undefined ? [] : `WHEN '${kind}' THEN ${values[kind]}`));
+  return cases.length === 0 ? 'NULL' : `CASE h.kind ${cases.join(' ')} END`;
+};
 
 /**
- * Hits of these kinds, best first. Each is looked for only when better ones do not fill the page. $1 user, $2 sees all, $3 what
- * is asked, $4 page size, $5 to $7 sort key, $8 types, $9 organization.
+ * Hits of these kinds, best first. $1 user, $2 sees all, $3 what is asked, $4 page size, $5 to $7 sort key; of a search that
+ * is narrowed $8 types and $9 organization. Nothing is in it that these kinds do not need: what is not executed is set up too.
  */
-function searchText(column: NameColumn, kinds: readonly HitKind[]): string {
-  const isWanted = (kind: HitKind): boolean => kinds.includes(kind);
-  const linked = kinds.filter((kind) => kind === 'data_source' || kind === 'tool');
-  const named = hitsOf(isWanted('node') && namedNodes(column), isWanted('actor') && namedActors(column));
-  const carried = hitsOf(
-    isWanted('responsibility') && responsibilities(column),
-    linked.length > 0 && links(column, linked),
-    isWanted('file') && files(column),
-  );
-  const mentioned = hitsOf(isWanted('node') && MENTIONED_NODES, isWanted('event') && MENTIONED_EVENTS);
+function searchText(kinds: readonly HitKind[], look: Look): string {
+  const groups: string[] = [];
+  const tables = Object.entries(FOUND_IN).flatMap(([group, finders]) => {
+    const hits = kinds.flatMap((kind) => finders[kind]?.(look) ?? []).join('\n  UNION ALL\n');
+    if (hits === '') return [];
+    const isOpen = groups.length === 0 ? '' : `NOT ${isFilledBy(...groups)} AND `;
+    groups.push(group);
+    return `${group} AS MATERIALIZED (
+    SELECT h.* FROM (${hits} OFFSET 0) h(kind, node_id, id, at, score) WHERE ${isOpen}${AFTER_CURSOR} ${BEST_FIRST}
+  )`;
+  });
   return `
   WITH ${SEEN_SETS},
   ${ASKED},
-  named AS MATERIALIZED (SELECT h.* FROM (${named} OFFSET 0) h WHERE ${AFTER_CURSOR} ${BEST_FIRST}),
-  carried AS MATERIALIZED (
-    SELECT h.* FROM (${carried} OFFSET 0) h WHERE NOT ${isFilledBy('named')} AND ${AFTER_CURSOR} ${BEST_FIRST}
-  ), mentioned AS (
-    SELECT h.* FROM (${mentioned} OFFSET 0) h WHERE NOT ${isFilledBy('named', 'carried')} AND ${AFTER_CURSOR} ${BEST_FIRST}
-  ), best AS (
-    SELECT h.* FROM (SELECT * FROM named UNION ALL SELECT * FROM carried UNION ALL SELECT * FROM mentioned) h ${BEST_FIRST}
-  )
+  ${tables.join(',\n  ')},
+  best AS (SELECT h.* FROM (${groups.map((group) => `SELECT * FROM ${group}`).join(' UNION ALL ')}) h ${BEST_FIRST})
   SELECT h.kind, h.id, graph.iso(h.at) AS at, h.score, n.id AS node_id, n.type AS node_type, n.name AS node_name,
-    CASE WHEN ${IN_TEXT} THEN n.goal END AS goal,
-    CASE h.kind WHEN 'node' THEN CASE WHEN ${IN_TEXT} THEN n.description END
-      WHEN 'responsibility' THEN (SELECT r.description FROM graph.responsibility r WHERE r.id = h.id) END AS description,
-    CASE h.kind WHEN 'actor' THEN (SELECT a.name FROM graph.actor a WHERE a.id = h.id)
-      WHEN 'responsibility' THEN (SELECT r.title FROM graph.responsibility r WHERE r.id = h.id)
-      WHEN 'file' THEN (SELECT f.path FROM file.named_file() f WHERE f.id = h.id)
-      WHEN 'event' THEN (SELECT e.content FROM graph.event e WHERE e.id = h.id)
-      WHEN 'node' THEN n.name
-      ELSE (SELECT l.name FROM graph.link l WHERE l.id = h.id) END AS text,
-    CASE WHEN h.kind = 'responsibility' THEN (
-      SELECT coalesce(json_agg(${actorRef('ra.actor_id')} ORDER BY ra.position), '[]')
-      FROM graph.responsibility_assignee ra WHERE ra.responsibility_id = h.id) END AS holders
+    ${shown(kinds, GOALS)} AS goal, ${shown(kinds, DESCRIPTIONS)} AS description, ${shown(kinds, TEXTS)} AS text,
+    ${shown(kinds, HOLDERS)} AS holders
   FROM best h LEFT JOIN graph.node n ON n.id = h.node_id ORDER BY h.score DESC, h.at DESC, h.id DESC`;
 }
 
@@ -215,20 +233,32 @@ function searchText(column: NameColumn, kinds: readonly HitKind[]): string {
 const USUAL = new Set(['node', 'event']);
 const made = new Map<string, Statement>();
 
+/** How a search goes about it. */
+interface Look {
+  readonly column: NameColumn;
+  /** Only nodes of some types, or of one organization, and what they carry. */
+  readonly isNarrowed: boolean;
+}
+
 /**
- * Finds hits of these kinds. One statement for each combination, so that each is planned once for what it looks for: as a
- * parameter, the server would plan it anew each time, which takes longer than the search. Those that are asked all the time have
- * a name; the many others leave nothing on the server. For words below three letters, trigrams do not help, and walking through
- * their whole index is slower than through all names.
+ * Finds hits of these kinds; null where there can be none. One statement for each combination, so that each is planned once for
+ * what it looks for: as a parameter, the server would plan it anew each time, which takes longer than the search. Those that are
+ * asked all the time have a name; the many others leave nothing on the server. For words below three letters, trigrams do not
+ * help, and walking through their whole index is slower than through all names.
  */
-export function searchStatement(wanted: readonly HitKind[], isShort: boolean): Statement {
-  const kinds = HitKind.options.filter((kind) => wanted.includes(kind));
-  const isAll = kinds.length === HitKind.options.length;
+export function searchStatement(
+  wanted: readonly HitKind[],
+  { isShort, isNarrowed }: { readonly isShort: boolean; readonly isNarrowed: boolean },
+): Statement | null {
+  // Actors belong to no organization.
+  const kinds = HitKind.options.filter((kind) => wanted.includes(kind) && !(isNarrowed && kind === 'actor'));
+  if (kinds.length === 0) return null;
+  const isAll = HitKind.options.every((kind) => wanted.includes(kind));
   const isUsual = kinds.length < 2 || isAll || kinds.every((kind) => USUAL.has(kind));
-  const name = `search.${isShort ? 'short.' : ''}${isAll ? 'all' : kinds.join('.')}`;
+  const name = `search.${isShort ? 'short.' : ''}${isNarrowed ? 'narrow.' : ''}${isAll ? 'all' : kinds.join('.')}`;
   const known = made.get(name);
   if (known) return known;
-  const text = searchText(isShort ? UNINDEXED : INDEXED, kinds);
+  const text = searchText(kinds, { column: isShort ? UNINDEXED : INDEXED, isNarrowed });
   const statement = { name: isUsual ? name : '', text };
   made.set(name, statement);
   return statement;

@@ -7,7 +7,7 @@ import {
   type search,
   Timestamp,
 } from '@workspace-graph/contracts';
-import { cursorOf, type Database, LAST_ID } from '@workspace-graph/database';
+import { cursorOf, type Database, LAST_ID, type Statement } from '@workspace-graph/database';
 import {
   fold,
   markedName,
@@ -34,13 +34,14 @@ export async function find(database: Database, input: ParsedInputOf<typeof searc
   const isShort = fold(query)
     .split(' ')
     .every((word) => word.length < TRIGRAM_LENGTH);
-  const rows = await database.rows<HitRow>(searchStatement(input.include ?? HitKind.options, isShort), [
+  const isNarrowed = input.type !== undefined || input.organization_id !== undefined;
+  const statement = searchStatement(input.include ?? HitKind.options, { isShort, isNarrowed });
+  const rows = await rowsOf(database, statement, [
     ...seenBy(caller),
     query,
     input.limit,
     ...CURSOR.read(input.cursor, START),
-    input.type ?? null,
-    input.organization_id ?? null,
+    ...(isNarrowed ? [input.type ?? null, input.organization_id ?? null] : []),
   ]);
   const words = soughtWords(query);
   const shown = rows.slice(0, input.limit);
@@ -49,6 +50,10 @@ export async function find(database: Database, input: ParsedInputOf<typeof searc
     items: shown.map((row) => hitOf(row, words)),
     next_cursor: last ? CURSOR.write([last.score, last.at, last.id]) : null,
   };
+}
+
+async function rowsOf(database: Database, statement: Statement | null, values: readonly unknown[]): Promise<HitRow[]> {
+  return statement ? database.rows<HitRow>(statement, values) : [];
 }
 
 function hitOf(row: HitRow, words: readonly SoughtWord[]): Page['items'][number] {
