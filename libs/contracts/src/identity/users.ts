@@ -95,7 +95,7 @@ export const updateUser = command({
   tier: 'manage',
   reach: {},
   idempotent: true,
-  doc: 'Change a user. E-mail and handle follow the identity provider when it sends them. Disabling a user ends all their connections within a second. The last user with manage cannot be lowered or disabled.',
+  doc: 'Change a user. E-mail and handle follow the identity provider when it sends them. Disabling a user ends all their connections within a second. The last user with manage who can sign in, and the person of a local workspace, cannot be lowered or disabled.',
   input: z.strictObject({
     user_id: Id,
     name: Name.optional(),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { authenticate, type Caller } from '@workspace-graph/contracts';
+import { authenticate, type Caller, createToken, updateUser } from '@workspace-graph/contracts';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { IdentityModule } from '../identity.module.js';
 import { bootstrapAdministrator, ensureLocalOwner } from './bootstrap.js';
@@ -93,6 +93,33 @@ describe('the owner of a local workspace', () => {
     expect(new Set(owners.map((owner) => owner.user_id)).size).toBe(1);
     expect(await harness.database.prisma.user.count()).toBe(1);
     expect(await harness.database.prisma.token.count({ where: { revokedAt: null } })).toBe(1);
+  });
+
+  it.each([
+    ['disabled', { disabled: true }],
+    ['lowered', { max_scope: 'write' as const }],
+  ])('cannot be %s, by themselves or others, which would shut them out of their own machine', async (_name, change) => {
+    const { user_id, secret } = await ensureLocalOwner(harness.database, { name: 'Bo', secret: null });
+    const owner: Caller = { ...(await callerOf(secret)).caller, via: 'rest' };
+    const eve = await harness.user('Eve', 'manage');
+    await harness.call(createToken, { label: 'own', scope: 'manage', user_id: eve.user_id }, owner);
+    for (const caller of [owner, eve]) {
+      const refused = await harness.refusal(updateUser, { user_id, ...change }, caller, 'CONFLICT');
+      expect(refused.message).toContain('the person of this local workspace');
+    }
+    await harness.call(updateUser, { user_id, name: 'Bob' }, eve);
+  });
+
+  it.each([
+    ['disabled', 'disabled_at = now()', [{ disabled: true }, { disabled: false }]],
+    ['lowered', `max_scope = 'read'`, [{ max_scope: 'read' }, { max_scope: 'manage' }]],
+  ])('who was %s elsewhere is let in again at the start', async (_name, change, told) => {
+    const { user_id, secret } = await ensureLocalOwner(harness.database, { name: 'Bo', secret: null });
+    await harness.database.pool.query(`UPDATE identity."user" SET ${change}`);
+    expect(await ensureLocalOwner(harness.database, { name: 'Bo', secret })).toMatchObject({ user_id, secret });
+    expect((await callerOf(secret)).caller).toMatchObject({ user_id, scope: 'manage' });
+    const entries = await harness.database.prisma.auditEntry.findMany({ where: { targetId: user_id } });
+    expect(entries.map(({ action, before, after }) => [action, before, after])).toContainEqual(['bootstrap', ...told]);
   });
 
   it('leaves no place for a bootstrap', async () => {

@@ -22,6 +22,16 @@ export const SIDECAR_TOKEN = statement(
   WHERE t.secret_sha256 = $1::bytea AND t.revoked_at IS NULL AND t.expires_at > now() + interval '30 days'`,
 );
 
+/** Gives the person $1 of a local workspace back what the workspace needs of them; no row where nothing was missing. */
+export const REINSTATE_OWNER = statement(
+  'bootstrap.reinstate_owner',
+  `
+  UPDATE identity."user" u SET disabled_at = NULL, max_scope = 'manage', version = u.version + 1, updated_at = now()
+  FROM identity."user" b
+  WHERE u.id = $1::uuid AND b.id = u.id AND (u.disabled_at IS NOT NULL OR u.max_scope <> 'manage')
+  RETURNING b.disabled_at IS NOT NULL AS disabled, b.max_scope`,
+);
+
 /** The token with the hash $1, when it is the workspace's own and works. */
 export const WORKSPACE_TOKEN = statement(
   'bootstrap.workspace_token',

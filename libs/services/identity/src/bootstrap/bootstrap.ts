@@ -1,12 +1,18 @@
 import { LIMITS, RawJson, ServiceError } from '@workspace-graph/contracts';
-import { type Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
+import { changedFields, type Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
 import { newId } from '@workspace-graph/platform';
 import { inDays, insertToken } from '../tokens/create-token.js';
 import { endTokens } from '../tokens/end-tokens.js';
 import { completeRotationOf } from '../tokens/rotate-token.js';
 import { SUCCEED_TOKEN } from '../tokens/token.statements.js';
 import { hashSecret } from '../tokens/token-secret.js';
-import { CLAIM_BOOTSTRAP, FIRST_ADMINISTRATOR, SIDECAR_TOKEN, SIDECAR_TOKENS } from './bootstrap.statements.js';
+import {
+  CLAIM_BOOTSTRAP,
+  FIRST_ADMINISTRATOR,
+  REINSTATE_OWNER,
+  SIDECAR_TOKEN,
+  SIDECAR_TOKENS,
+} from './bootstrap.statements.js';
 
 /** The first administrator of a central workspace. */
 export interface Administrator {
@@ -66,10 +72,19 @@ export async function bootstrapAdministrator(
 }
 
 /**
- * The one user of a local workspace and a working token of its sidecar. `secret` is the one kept from before; when it
+ * The person of a local workspace, who is never shut out of it, and a working token of its sidecar. `secret` is the one kept from before; when it
  * is missing or no longer valid a new one takes its place, and what was made with the old ones goes on with it.
  */
 export async function ensureLocalOwner(
+  database: Database,
+  { name, secret }: { readonly name: string; readonly secret: string | null },
+): Promise<LocalOwner> {
+  const owner = await findOwner(database, { name, secret });
+  await inTransaction(database, (tx) => reinstate(tx, owner.user_id));
+  return owner;
+}
+
+async function findOwner(
   database: Database,
   { name, secret }: { readonly name: string; readonly secret: string | null },
 ): Promise<LocalOwner> {
@@ -83,6 +98,14 @@ export async function ensureLocalOwner(
     if (userId === undefined) throw new Error('The owner of the local workspace is missing');
     return { user_id: userId, secret: await renewSidecar(tx, userId), created: true };
   });
+}
+
+/** They may have been disabled or lowered elsewhere, before a backup of that was restored here. */
+async function reinstate(tx: Transaction, userId: string): Promise<object> {
+  const before = await tx.row<{ disabled: boolean; max_scope: string }>(REINSTATE_OWNER, [userId]);
+  const changes = before && changedFields({ ...before }, { disabled: false, max_scope: 'manage' });
+  if (changes) tx.audit({ action: BOOTSTRAP, targetKind: 'user', targetId: userId, ...changes });
+  return {};
 }
 
 /** Ends the sidecar's tokens of before; what was made with them goes on with a new one, whose secret it answers. */

@@ -170,6 +170,24 @@ describe('a user who loses rights', () => {
     await harness.refusal(updateUser, { user_id: bo.user_id, ...change }, bo, 'CONFLICT');
   });
 
+  it('is not the last one who can manage and sign in', async () => {
+    const bo = await harness.user('Bo', 'manage');
+    const refused = await harness.refusal(updateUser, { user_id: admin.user_id, disabled: true }, admin, 'CONFLICT');
+    expect(refused.message).toContain('No other user with the scope manage can sign in');
+    await harness.call(createToken, { label: 'weak', scope: 'write', user_id: bo.user_id }, admin);
+    await harness.refusal(updateUser, { user_id: admin.user_id, disabled: true }, admin, 'CONFLICT');
+    const { token } = await harness.call(createToken, { label: 'ended', scope: 'manage', user_id: bo.user_id }, admin);
+    await harness.call(revokeToken, { token_id: token.id }, admin);
+    await harness.refusal(updateUser, { user_id: admin.user_id, max_scope: 'write' }, admin, 'CONFLICT');
+    await harness.call(createToken, { label: 'own', scope: 'manage', user_id: bo.user_id }, admin);
+    await harness.call(updateUser, { user_id: admin.user_id, disabled: true }, admin);
+  });
+
+  it('can be lowered by themselves where another one signs in at the provider', async () => {
+    await harness.call(createUser, { name: 'Eva', external_id: 'https://id.example|2', max_scope: 'manage' }, admin);
+    await harness.call(updateUser, { user_id: admin.user_id, max_scope: 'read' }, admin);
+  });
+
   it('is not the last one who can manage even when two lower each other at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       const [one, other] = [await harness.user('One', 'manage'), await harness.user('Other', 'manage')];

@@ -70,10 +70,24 @@ export const USER_FOR_CHANGE = statement(
   SELECT name, email, handle, max_scope, claim_scope, disabled_at IS NOT NULL AS disabled, version FROM identity."user" WHERE id = $1::uuid FOR NO KEY UPDATE`,
 );
 
-/** Locks everybody who can manage, so that of two who are lowered at once the second sees the first. */
+/**
+ * Locks everybody who can manage, so that of two who are lowered at once the second sees the first. Each with whether they
+ * can sign in: with a token for it that works, or by an identity provider.
+ */
 export const MANAGERS = statement(
   'user.managers',
   `
-  SELECT id FROM identity."user"
-  WHERE max_scope = 'manage' AND coalesce(claim_scope, 'manage') = 'manage' AND disabled_at IS NULL ORDER BY id FOR NO KEY UPDATE`,
+  SELECT u.id, u.external_id IS NOT NULL OR EXISTS (SELECT FROM identity.token t
+    WHERE t.user_id = u.id AND t.scope = 'manage' AND t.revoked_at IS NULL AND t.expires_at > now()) AS can_sign_in
+  FROM identity."user" u
+  WHERE u.max_scope = 'manage' AND coalesce(u.claim_scope, 'manage') = 'manage' AND u.disabled_at IS NULL
+  ORDER BY u.id FOR NO KEY UPDATE OF u`,
+);
+
+/** Whether the user $1 is the person of a local workspace, whose credential the workspace itself lives by. */
+export const OWNS_WORKSPACE = statement(
+  'user.owns_workspace',
+  `
+  SELECT EXISTS (SELECT FROM identity.token t
+    WHERE t.user_id = $1::uuid AND t.origin = 'workspace' AND t.revoked_at IS NULL) AS is_so`,
 );
