@@ -165,6 +165,16 @@ describe.each(ERAS)('an agent of the %s protocol', (era, mode) => {
       expect([tool, await tokensIn(agent, tool, input)]).toEqual([tool, atMost(LIMITS.tokensDefault * 1.1)]);
       expect([tool, await tokensIn(agent, tool, { ...input, max_tokens: 2_000 })]).toEqual([tool, atMost(2_200)]);
     }
+    const written = { kind: 'handoff', title: 'Long', text: 'Feed the sourdough at five. '.repeat(3_500) };
+    await callTool(agent, 'svc_session_log', written);
+    const { session } = (await callTool(agent, 'svc_session_init', {})) as { session: { id: string } };
+    const log = { session_id: session.id, newest: true };
+    expect(await tokensIn(agent, 'svc_session_init', {})).toEqual(atMost(LIMITS.tokensDefault * 1.1));
+    expect(await tokensIn(agent, 'svc_list_session_events', log)).toEqual(atMost(LIMITS.tokensDefault * 1.1));
+    expect(await tokensIn(agent, 'svc_archive_node', { node_id })).toEqual(atMost(LIMITS.tokensDefault * 1.1));
+    expect(await callTool(agent, 'svc_restore_node', { node_id })).toMatchObject({
+      left_out: { how_to_get: 'svc_get_node' },
+    });
     expect(await callTool(agent, 'svc_get_node', { node_id })).toMatchObject({
       left_out: { shortened: expect.arrayContaining([expect.stringContaining('description')]) },
     });

@@ -47,6 +47,8 @@ export interface McpBinding {
   readonly additive?: boolean;
   /** The answer is only useful as a whole; the operation itself limits its size. */
   readonly whole?: boolean;
+  /** A change that is called for what it answers: its tool takes max_tokens as those do that only read. */
+  readonly budgeted?: boolean;
   /** Where to find what was omitted from an answer, in addition to pages and a larger max_tokens. */
   readonly more?: string;
 }

@@ -142,7 +142,7 @@ export const createNode = command({
   output: Node,
   errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'ORG_INVARIANT', 'LIFECYCLE_INVALID'],
   rest: { method: 'POST', path: '/nodes', status: 201, tag },
-  mcp: { tool: 'svc_create_node', title: 'Create node', additive: true },
+  mcp: { tool: 'svc_create_node', title: 'Create node', additive: true, more: 'svc_get_node' },
 });
 
 export const getNode = query({
@@ -206,7 +206,7 @@ export const updateNode = command({
   output: changed('node', Node),
   errors: ['NODE_NOT_FOUND', 'ACTOR_NOT_FOUND', 'LIFECYCLE_INVALID', 'CONFLICT'],
   rest: { method: 'PATCH', path: '/nodes/{node_id}', tag },
-  mcp: { tool: 'svc_update_node', title: 'Update node' },
+  mcp: { tool: 'svc_update_node', title: 'Update node', more: 'svc_get_node' },
 });
 
 export const archiveNode = command({
@@ -220,7 +220,7 @@ export const archiveNode = command({
   output: Node,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/nodes/{node_id}/archive', tag },
-  mcp: { tool: 'svc_archive_node', title: 'Archive node' },
+  mcp: { tool: 'svc_archive_node', title: 'Archive node', more: 'svc_get_node' },
 });
 
 export const restoreNode = command({
@@ -234,7 +234,7 @@ export const restoreNode = command({
   output: Node,
   errors: ['NODE_NOT_FOUND', 'CONFLICT'],
   rest: { method: 'POST', path: '/nodes/{node_id}/restore', tag },
-  mcp: { tool: 'svc_restore_node', title: 'Restore node' },
+  mcp: { tool: 'svc_restore_node', title: 'Restore node', more: 'svc_get_node' },
 });
 
 /** What a purge removes. */
@@ -293,5 +293,5 @@ export const moveNode = command({
   errors: ['NODE_NOT_FOUND', 'ORG_INVARIANT', 'CONFLICT'],
   timeoutMs: 30_000,
   rest: { method: 'POST', path: '/nodes/{node_id}/move', tag },
-  mcp: { tool: 'svc_move_node', title: 'Move node to another organization' },
+  mcp: { tool: 'svc_move_node', title: 'Move node to another organization', more: 'svc_get_node' },
 });

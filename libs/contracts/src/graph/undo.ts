@@ -58,5 +58,9 @@ export const undoSession = command({
   }),
   errors: ['SESSION_NOT_FOUND', 'SESSION_FORBIDDEN'],
   rest: { method: 'POST', path: '/sessions/{session_id}/undo', tag },
-  mcp: { tool: 'svc_undo_session', title: 'Undo a session' },
+  mcp: {
+    tool: 'svc_undo_session',
+    title: 'Undo a session',
+    more: 'svc_undo_session with to_seq: the seq of the last change here, for those before it',
+  },
 });

@@ -53,7 +53,7 @@ export const initSession = command({
   input: z.strictObject({ node_id: Id.optional().describe('Home node of a session that has none.') }),
   output: Standing,
   errors: ['NODE_NOT_FOUND', 'SESSION_NOT_FOUND', 'CONFLICT'],
-  mcp: { tool: 'svc_session_init', title: 'Begin or go on with the session', additive: true },
+  mcp: { tool: 'svc_session_init', title: 'Begin or go on with the session', additive: true, budgeted: true },
 });
 
 /** What devices ask before they do something of their own for a session: they do not know its scope. */

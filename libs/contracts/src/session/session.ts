@@ -152,7 +152,7 @@ export const listSessionEvents = query({
   mcp: {
     tool: 'svc_list_session_events',
     title: 'Read the log of a session',
-    more: 'svc_list_session_events with after: the seq of the last item',
+    more: 'svc_list_session_events with after: the seq of the last item, or with newest a seq before the first one',
   },
 });
 

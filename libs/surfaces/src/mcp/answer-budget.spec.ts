@@ -1,8 +1,22 @@
-import { getEvent, getNode, LIMITS, listEdges, listEvents, readFile, searchFiles } from '@workspace-graph/contracts';
+import {
+  getEvent,
+  getNode,
+  initSession,
+  LIMITS,
+  listEdges,
+  listEvents,
+  listSessionEvents,
+  logEvent,
+  readFile,
+  searchFiles,
+  undoSession,
+  updateNode,
+} from '@workspace-graph/contracts';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { askWithin, isBudgeted } from './answer-budget.js';
+import { answerOfChange, askWithin, isBudgeted } from './answer-budget.js';
 import { shortenAnswer } from './shorten-answer.js';
+import { refusal } from './tool-refusal.js';
 
 /** As a model counts, which the estimate comes within a tenth of. */
 const LEAST = LIMITS.tokensMin * 1.1;
@@ -72,6 +86,33 @@ describe('an answer within max_tokens', () => {
     });
   });
 
+  it('tells in part what agents wrote into a log', async () => {
+    const payload = { text: 'Bread. '.repeat(10_000) };
+    const ask = async () => ({ items: [{ seq: 7, kind: 'assistant_message', payload }], last_seq: 9 });
+    const { value, text } = await askWithin(listSessionEvents, { max_tokens: LIMITS.tokensMin }, ask);
+    expect(countTokens(text)).toBeLessThanOrEqual(LEAST);
+    expect(value).toMatchObject({ items: [{ seq: 7 }], left_out: { shortened: [expect.stringContaining('text')] } });
+  });
+
+  it('has the last events of a log, asked for the newest, where the first ones are much larger', async () => {
+    const sizes = [40_000, ...Array.from({ length: 20 }, () => 500)];
+    const log = sizes.map((size, seq) => ({ seq, kind: 'reasoning', payload: { text: 'bread '.repeat(size / 6) } }));
+    const ask = async ({ limit }: Readonly<Record<string, unknown>>) => ({
+      items: log.slice(-Number(limit ?? 200)),
+      last_seq: 20,
+    });
+    const { value } = await askWithin(listSessionEvents, { newest: true, max_tokens: 2_000 }, ask);
+    const { items } = value as { items: typeof log };
+    expect(items.length).toBeGreaterThan(5);
+    expect(items).toEqual(log.slice(-items.length));
+    expect(value).toMatchObject({ left_out: { how_to_get: expect.stringContaining('with newest a seq before') } });
+  });
+
+  it('says nothing of what was left out where nothing was', async () => {
+    const answer = { name: 'oven '.repeat(1_000) };
+    expect((await askWithin(getNode, { max_tokens: LIMITS.tokensMin }, async () => answer)).value).toEqual(answer);
+  });
+
   it('points to a next page only where there is one', async () => {
     const item = { id: 'long', content: 'Bread. '.repeat(3_000) };
     const { value } = await askWithin(listEvents, { max_tokens: 1_000 }, async () => ({
@@ -93,6 +134,52 @@ describe('an answer within max_tokens', () => {
   it('is for what may be told in part', () => {
     expect([getNode, getEvent, listEvents, searchFiles].map(isBudgeted)).toEqual([true, true, true, true]);
     expect(isBudgeted(readFile)).toBe(false);
+    expect([initSession, logEvent].map(isBudgeted)).toEqual([true, false]);
+  });
+});
+
+describe('the answer of a change', () => {
+  const events = Array.from({ length: 20 }, (_, id) => ({ id, content: 'The oven is hot. '.repeat(200) }));
+  const node = { id: 'n', name: 'Bakehouse', recent_events: events };
+
+  it('is whole where it is short, and otherwise told in part with the tool that reads the rest [mcp.tools.max-tokens]', () => {
+    const short = { applied: true, preview: null, node: { ...node, recent_events: [] } };
+    expect(answerOfChange(updateNode, short).value).toEqual(short);
+    const { value, text } = answerOfChange(updateNode, { applied: true, preview: null, node });
+    expect(countTokens(text)).toBeLessThanOrEqual(LIMITS.tokensDefault * 1.1);
+    expect(value).toMatchObject({
+      applied: true,
+      node: { id: 'n', name: 'Bakehouse' },
+      left_out: { shortened: expect.arrayContaining([expect.any(String)]), how_to_get: 'svc_get_node' },
+    });
+  });
+
+  it('is complete no more where changes of it are left out', () => {
+    const changes = Array.from({ length: 1_000 }, (_, seq) => ({
+      seq,
+      action: 'log',
+      undone: true,
+      node: { id: 'n' },
+    }));
+    const { value } = answerOfChange(undoSession, { applied: true, undone: 1_000, kept: 0, complete: true, changes });
+    expect(value).toMatchObject({ applied: true, undone: 1_000, complete: false });
+    expect((value as { changes: unknown[] }).changes.length).toBeGreaterThan(10);
+  });
+
+  it('that was refused has what is there now in part, too', () => {
+    const body = { code: 'CONFLICT' as const, message: 'The node now has version 3, not 1.', request_id: 'r' };
+    expect(refusal({ ...body, details: { current: { id: 'n' } } }).structuredContent).toEqual({
+      ...body,
+      details: { current: { id: 'n' } },
+    });
+    const { isError, structuredContent, content } = refusal({ ...body, details: { current: node } });
+    expect(isError).toBe(true);
+    expect(countTokens(JSON.stringify(structuredContent))).toBeLessThanOrEqual(LIMITS.tokensDefault * 1.1);
+    expect(structuredContent).toMatchObject({
+      ...body,
+      details: { current: { id: 'n' }, left_out: { how_to_get: 'the tools that read it' } },
+    });
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { MaxTokens, type Operation, RawJson, readInput } from '@workspace-graph/contracts';
+import { LIMITS, MaxTokens, type Operation, RawJson, readInput } from '@workspace-graph/contracts';
 import { estimateTokens } from '@workspace-graph/domain';
 import { z } from 'zod';
 import { shortenAnswer } from './shorten-answer.js';
@@ -12,6 +12,9 @@ export interface ToolAnswer {
 type Arguments = Readonly<Record<string, unknown>>;
 type Ask = (input: Arguments) => Promise<unknown>;
 
+/** Where to find the rest of what a change answers, where its operation does not say it. */
+const READ_IT = 'the tools that read what was changed';
+
 /** What every reading tool takes beside the input of its operation. */
 export const BUDGET_INPUT = { max_tokens: MaxTokens };
 const Budget = z.object(BUDGET_INPUT);
@@ -19,14 +22,20 @@ const ATTEMPTS = 4;
 /** Items of the last answer are asked for again up to this share: the cursor after them may be longer. */
 const FILL = 0.9;
 
-/** Whether a tool keeps to `max_tokens` here: it reads, has no such input of its own, and may be told in part. */
+/** Whether a tool takes `max_tokens` here: it is called for its answer, has no such input of its own, and may be told in part. */
 export function isBudgeted({ readOnly, input, mcp }: Operation): boolean {
-  return readOnly && mcp?.whole !== true && !('max_tokens' in input.shape);
+  return (readOnly || mcp?.budgeted === true) && mcp?.whole !== true && !('max_tokens' in input.shape);
 }
 
 export function answerOf(reply: unknown): ToolAnswer {
   const value = reply instanceof RawJson ? reply.parse() : reply;
   return { value, text: JSON.stringify(value) };
+}
+
+/** The answer of a change: it is made, so what is too long to tell whole is told in part. */
+export function answerOfChange({ mcp }: Operation, reply: unknown): ToolAnswer {
+  const whole = answerOf(reply);
+  return tokensOf(whole) <= LIMITS.tokensDefault ? whole : inPart(whole, LIMITS.tokensDefault, mcp?.more ?? READ_IT);
 }
 
 /**
@@ -38,13 +47,26 @@ export async function askWithin(operation: Operation, given: Arguments, ask: Ask
   const mostTokens = mostTokensOf(asked);
   const whole = answerOf(await ask(input));
   if (tokensOf(whole) <= mostTokens) return whole;
-  const frame = { left_out: { shortened: [], how_to_get: hintOf(operation) } };
-  // Room for what says that something was left out.
-  const room = mostTokens - estimateTokens(JSON.stringify(frame));
+  const room = roomWithin(mostTokens, hintOf(operation));
   const fewer = 'limit' in operation.input.shape ? await askForFewer(whole, { input, ask, room }) : whole;
-  const { value, shortened } =
-    tokensOf(fewer) <= room ? { value: fewer.value, shortened: [] } : shortenAnswer(fewer.value, room);
-  return answerOf({ ...(value as object), left_out: { shortened, how_to_get: hintOf(operation, value) } });
+  if (fewer === whole || tokensOf(fewer) > room)
+    return inPart(fewer, mostTokens, hintOf(operation, fewer.value), fewer !== whole);
+  return answerOf({
+    ...(fewer.value as object),
+    left_out: { shortened: [], how_to_get: hintOf(operation, fewer.value) },
+  });
+}
+
+/** An answer in part, which says so; as it is where nothing of it can be left out, and no `isFewer` items were. */
+function inPart(answer: ToolAnswer, mostTokens: number, how_to_get: string, isFewer = false): ToolAnswer {
+  const { value, shortened } = shortenAnswer(answer.value, roomWithin(mostTokens, how_to_get));
+  if (shortened.length === 0 && !isFewer) return answer;
+  return answerOf({ ...(value as object), left_out: { shortened, how_to_get } });
+}
+
+/** Room beside what says that something was left out. */
+function roomWithin(mostTokens: number, how_to_get: string): number {
+  return mostTokens - estimateTokens(JSON.stringify({ left_out: { shortened: [], how_to_get } }));
 }
 
 async function askForFewer(
@@ -54,7 +76,7 @@ async function askForFewer(
   let answer = whole;
   let limit = longestList(whole.value);
   for (let attempt = 0; attempt < ATTEMPTS && limit > 1 && tokensOf(answer) > room; attempt += 1) {
-    limit = itemsWithin(answer.value, room * FILL);
+    limit = itemsWithin(answer.value, room * FILL, input['newest'] === true);
     answer = answerOf(await ask({ ...input, limit }));
   }
   return answer;
@@ -76,20 +98,21 @@ function hintOf({ input, mcp }: Operation, answer: unknown = { next_cursor: '' }
   return ways.filter((way) => way !== '').join('; ');
 }
 
-/** The most items that the lists of an answer may have for it to fit: fewer than there are, and at least one. */
-function itemsWithin(value: unknown, room: number): number {
+/** The most items that the lists of an answer may have, from their beginning or `fromEnd`, for it to fit: fewer than there are, and at least one. */
+function itemsWithin(value: unknown, room: number, fromEnd: boolean): number {
   let [low, high] = [1, Math.max(1, longestList(value) - 1)];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (tokensOf(answerOf(withFewer(value, middle))) <= room) low = middle;
+    if (tokensOf(answerOf(withFewer(value, middle, fromEnd))) <= room) low = middle;
     else high = middle - 1;
   }
   return low;
 }
 
-function withFewer(value: unknown, limit: number): unknown {
+function withFewer(value: unknown, limit: number, fromEnd: boolean): unknown {
+  const of = (list: unknown[]): unknown[] => (fromEnd ? list.slice(-limit) : list.slice(0, limit));
   const parts = Object.entries(value as object);
-  return Object.fromEntries(parts.map(([name, part]) => [name, Array.isArray(part) ? part.slice(0, limit) : part]));
+  return Object.fromEntries(parts.map(([name, part]) => [name, Array.isArray(part) ? of(part) : part]));
 }
 
 function longestList(value: unknown): number {

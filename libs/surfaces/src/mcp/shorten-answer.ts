@@ -28,7 +28,7 @@ const MEASURES: readonly Measure[] = [
   { characters: 60, items: 1 },
   { characters: 60, items: 0 },
 ];
-/** What people write. Everything else, such as a path, a hash or a cursor, is of no use in part. */
+/** What people and agents write. Everything else, such as a path, a hash or a cursor, is of no use in part. */
 const PROSE = new Set([
   'description',
   'goal',
@@ -38,6 +38,12 @@ const PROSE = new Set([
   'decision_note',
   'resolution',
   'reason',
+  'text',
+  'excerpt',
+  'brief',
+  'summary',
+  'input_summary',
+  'output_excerpt',
 ]);
 const ELLIPSIS = '…';
 

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { ServiceError, scopeIncludes } from '@workspace-graph/contracts';
 import { withIds } from '../references/named-ids.js';
-import { answerOf, askWithin, type ToolAnswer } from './answer-budget.js';
+import { answerOf, answerOfChange, askWithin, type ToolAnswer } from './answer-budget.js';
 import { askForIds } from './ask-for-ids.js';
 import { currentConnection, envelopeOf } from './connection.js';
 import type { OperationBus } from './operation-bus.js';
@@ -43,8 +43,9 @@ export class ToolCalls {
       const given = await withIds(call.arguments, askForIds(this.bus, connection, options));
       const ask = (input: ToolCall['arguments']): Promise<unknown> =>
         this.bus.call(operation, input, envelopeOf(connection), options);
-      const answer = entry.isBudgeted ? await askWithin(operation, given, ask) : answerOf(await ask(given));
-      return success(answer);
+      if (entry.isBudgeted) return success(await askWithin(operation, given, ask));
+      const reply = await ask(given);
+      return success(operation.readOnly ? answerOf(reply) : answerOfChange(operation, reply));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return refusal(error.toBody(connection.requestId));
