@@ -161,6 +161,36 @@ it('shows what a session may reach, adds to it and takes nodes out of it', async
   expect(await rows('--accept', draft.id)).toContain('Draft | write | user | accepted');
 });
 
+it('prints what agents write so that a terminal shows it and does not obey it', async () => {
+  const [yard, found] = [await world.node('Shed'), await world.node('Bait')];
+  const session = await world.connect(yard.id, owner);
+  const agent = { ...owner.caller, via: 'mcp', session_id: session.id } as const;
+  const orders = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u007f\rDone';
+  const reason = `It is named.${orders}\nForged | read | seed`;
+  await world.call(expandScope, { node_ids: [found.id], access: 'read', reason }, agent);
+  await world.say(session, owner, `First line\n\tsecond${orders}`);
+  const printed = [
+    ['scope', session.id],
+    ['export', session.id],
+    ['export', session.id, '--format', 'json'],
+    ['follow', session.id, '--until-idle'],
+    ['scope', session.id, '--json'],
+  ];
+  await world.call(suspendSession, { session_id: session.id }, owner.caller);
+  for (const args of printed) {
+    const { code, stdout } = await svc(...args);
+    expect([args, code, stdout.match(/[^\P{Cc}\n\t]/gu)]).toEqual([args, 0, null]);
+    expect(stdout).toContain('\\u001b[2J\\u009b2J\\u007f');
+  }
+  const { stdout } = await svc('scope', session.id);
+  expect(stdout.split('\n')).toHaveLength(4);
+  expect((await svc('export', session.id)).stdout).toContain('First line\n\tsecond');
+  const [, ...lines] = (await svc('export', session.id, '--format', 'json')).stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+    expect.objectContaining({ payload: { text: `First line\n\tsecond${orders}` } }),
+  );
+});
+
 /** A command that follows a session. */
 class FollowingCommand implements AsyncDisposable {
   stdout = '';

@@ -1,5 +1,6 @@
 import type { CliError } from './cli-error.js';
 import { withCommandName } from './command-name.js';
+import { jsonText, legible, printable } from './text.js';
 
 /** How a command shows what it did: for people, or with --json as one JSON value on standard output. */
 export class Output {
@@ -7,7 +8,7 @@ export class Output {
 
   /** The result: `lines` for people, `value` for --json. */
   result(value: unknown, lines: readonly string[]): void {
-    process.stdout.write(this.json ? `${JSON.stringify(value, null, 2)}\n` : `${withCommandName(lines.join('\n'))}\n`);
+    process.stdout.write(`${this.json ? jsonText(value, 2) : legible(withCommandName(lines.join('\n')))}\n`);
   }
 
   /** The same, once its reader has it. @throws when there is none any more */
@@ -20,21 +21,21 @@ export class Output {
 
   /** Progress and remarks go to standard error, so that results can be piped. */
   note(line: string): void {
-    if (!this.json) process.stderr.write(`${withCommandName(line)}\n`);
+    if (!this.json) process.stderr.write(`${legible(withCommandName(line))}\n`);
   }
 
   failure(error: CliError): void {
     if (this.json) {
-      process.stdout.write(`${JSON.stringify(error.toJson(), null, 2)}\n`);
+      process.stdout.write(`${jsonText(error.toJson(), 2)}\n`);
       return;
     }
     const issues = issuesOf(error);
     process.stderr.write(
-      issues.length > 1 ? 'svc: the input is not valid:\n' : `svc: ${withCommandName(error.message)}\n`,
+      issues.length > 1 ? 'svc: the input is not valid:\n' : `svc: ${legible(withCommandName(error.message))}\n`,
     );
     for (const issue of issues.length > 1 ? issues : [])
-      process.stderr.write(`  ${issue.path || '(whole document)'}: ${issue.message}\n`);
-    for (const line of detailsOf(error)) process.stderr.write(`     ${line}\n`);
+      process.stderr.write(`  ${printable(`${issue.path || '(whole document)'}: ${issue.message}`)}\n`);
+    for (const line of detailsOf(error)) process.stderr.write(`     ${printable(line)}\n`);
     if (error.options.hint) process.stderr.write(`     ${withCommandName(error.options.hint)}\n`);
     if (error.options.body) process.stderr.write(`     ${error.code}, request ${error.options.body.request_id}\n`);
   }
@@ -45,8 +46,9 @@ export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-/** Columns padded to equal width, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+/** Columns padded to equal width, two spaces apart; whatever a cell says, it is in one line. */
+export function table(texts: readonly (readonly string[])[]): string[] {
+  const rows = texts.map((row) => row.map(printable));
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row

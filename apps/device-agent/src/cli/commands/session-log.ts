@@ -5,6 +5,7 @@ import { isClosedPipe } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { runs } from '../run-command.js';
 import { SessionFollower } from '../session-follower.js';
+import { jsonText, legible, printable } from '../text.js';
 import { connect, type WorkspaceClient } from '../workspace-client.js';
 
 /** `svc sessions follow` */
@@ -21,7 +22,7 @@ export function followCommand(sessions: Command): void {
       const follower = new SessionFollower({ sessionId, after, untilIdle, connect, onLost });
       await untilReaderLeaves(async () => {
         for await (const event of follower.events())
-          await write(out.json ? JSON.stringify(event) : `${event.at} ${sessionEventText(event)}`);
+          await write(out.json ? jsonText(event) : `${event.at} ${legible(sessionEventText(event))}`);
       });
     },
   );
@@ -44,9 +45,9 @@ export function exportCommand(sessions: Command): void {
       const session = await client.call(getSession, { session_id: id });
       const asJson = out.json || format === 'json';
       await untilReaderLeaves(async () => {
-        await write(asJson ? JSON.stringify({ session }) : headOf(session));
+        await write(asJson ? jsonText({ session }) : headOf(session));
         for await (const event of eventsOf(client, id))
-          await write(asJson ? JSON.stringify(event) : `${sessionEventText(event)}\n`);
+          await write(asJson ? jsonText(event) : `${legible(sessionEventText(event))}\n`);
       });
     },
   );
@@ -67,7 +68,7 @@ function headOf({ name, state, node, client, created_at }: Session): string {
     `state ${state}`,
     `started ${created_at}`,
     ...(node ? [`node ${node.name}`] : []),
-    ...(client ? [`agent ${client.name}`] : []),
+    ...(client ? [`agent ${printable(client.name)}`] : []),
   ];
   return `# ${name}\n\n${facts.join(', ')}\n`;
 }

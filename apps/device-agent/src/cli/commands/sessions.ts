@@ -19,6 +19,7 @@ import { table } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { resolveNode } from '../resolve-node.js';
 import { runs } from '../run-command.js';
+import { printable } from '../text.js';
 import { connect } from '../workspace-client.js';
 import { exportCommand, followCommand } from './session-log.js';
 import { scopeCommand } from './session-scope.js';
@@ -170,10 +171,10 @@ function describe(session: Session): string[] {
     ...(node ? [`Node: ${node.name}`] : []),
     ...(owner ? [`Owner: ${owner.name}`] : []),
     `Events: ${last_seq}`,
-    ...(handoff ? [`Handoff: ${handoff.title} (written by the ${handoff.written_by})`] : []),
+    ...(handoff ? [`Handoff: ${printable(handoff.title)} (written by the ${handoff.written_by})`] : []),
     ...open_questions.map(({ request_id, title, options = [] }) => {
       const choice = options.map((option) => `${option.id} (${option.label})`).join(', ');
-      return `Question ${request_id}: ${title}${choice ? `: ${choice}` : ''}`;
+      return printable(`Question ${request_id}: ${title}${choice ? `: ${choice}` : ''}`);
     }),
   ];
 }
