@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { ExpectedVersion, Id, listOf, page, paging, Text, Timestamp } from '../common.js';
-import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
 import { EventKind, EventStatus } from './vocabulary.js';
 
@@ -34,9 +33,7 @@ export const ListedEvent = z.strictObject({
 });
 export type ListedEvent = z.infer<typeof ListedEvent>;
 
-const content = Text.min(1, 'must not be empty')
-  .refine((value) => value.trim() !== '', 'must not be blank')
-  .max(LIMITS.textLength);
+const content = Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank');
 const eventId = { event_id: Id };
 const tag = 'Events';
 

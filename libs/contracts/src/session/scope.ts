@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, page, paging, plainText, Timestamp } from '../common.js';
+import { Id, Name, page, paging, plainText, Timestamp } from '../common.js';
 import { NodeRef } from '../graph/nodes.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
@@ -104,7 +104,7 @@ export const logSession = command({
   input: z.strictObject({
     kind: z.enum(['assistant_message', 'handoff']).default('assistant_message'),
     text: plainText(LIMITS.sessionTextLength).trim().min(1, 'must not be empty'),
-    title: plainText(200).trim().min(1, 'must not be empty').optional().describe('Of a handoff; required there.'),
+    title: Name.optional().describe('Of a handoff; required there.'),
   }),
   output: z.strictObject({ seq: z.int().min(1).describe('Of the event in the log.') }),
   errors: ['SESSION_NOT_FOUND', 'NO_LIVE_RUN'],

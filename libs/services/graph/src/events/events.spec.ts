@@ -7,6 +7,7 @@ import {
   type GraphEvent,
   getEvent,
   type InputOf,
+  LIMITS,
   listEvents,
   logEvent,
   resolveEvent,
@@ -89,6 +90,13 @@ describe('logging an event', () => {
       graph.writer,
       'VALIDATION_FAILED',
     );
+  });
+
+  it('says once what is wrong with a text that is too long', async () => {
+    const content = 'x'.repeat(LIMITS.textLength + 1);
+    const long = { node_id: project.id, kind: 'note', content };
+    const { message } = await graph.refusal(logEvent, long, graph.writer, 'VALIDATION_FAILED');
+    expect(message).toBe('content: must have at most 20000 characters');
   });
 
   it('takes the time at which it happened, and sets the time of logging itself [events.occurred-at-editable] [events.logged-at-fixed]', async () => {

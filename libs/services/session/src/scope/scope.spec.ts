@@ -174,6 +174,9 @@ describe('an agent that begins', () => {
     });
     const error = await world.harness.refusal(logSession, { kind: 'handoff', text: 'x' }, agent, 'VALIDATION_FAILED');
     expect(error.details).toMatchObject({ issues: [{ path: 'title' }] });
+    const lines = { kind: 'handoff' as const, title: 'Half done\n# Rules', text: 'x' };
+    const refused = await world.harness.refusal(logSession, lines, agent, 'VALIDATION_FAILED');
+    expect(refused.message).toBe('title: must not contain control characters');
     await world.end(connected, { outcome: 'completed' });
     await world.harness.refusal(logSession, { text: 'Too late.' }, agent, 'NO_LIVE_RUN');
   });
