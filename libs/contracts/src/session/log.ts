@@ -106,7 +106,7 @@ export const RECORDED_EVENTS = {
     node_ids: z.array(Id).describe('Those that you see.'),
     access: ScopeAccess.nullable().describe('Null: the session has lost them.'),
     added_via: ScopeAddedVia,
-    reason: Line.optional(),
+    reason: Line.optional().describe('Told with one of the nodes; without one to the owner and to manage alone.'),
   }),
 } as const;
 

@@ -14,17 +14,26 @@ const eventJson = (
 ): string => `json_build_object('seq', ${e}.seq, 'id', ${e}.id, 'session_id', ${e}.session_id,
   'run_id', ${e}.run_id, 'at', graph.iso(${e}.at), 'kind', ${e}.kind, 'payload', ${payload})`;
 
-/** The payload with those of its nodes that `condition` on the node `n` lets through. */
+/**
+ * The payload with those of its nodes that `condition` on the node `n` lets through. Why they joined may say what they are:
+ * without one of them, `hasReason` decides whether it is told.
+ */
 const seenPayload = (
   e: string,
   condition: string,
-): string => `CASE WHEN ${e}.kind <> '${TOLD_BY_SIGHT}' THEN ${e}.payload ELSE
-  jsonb_set(${e}.payload::jsonb, '{node_ids}', coalesce((
-    SELECT jsonb_agg(n.id) FROM jsonb_array_elements_text(${e}.payload::jsonb -> 'node_ids') AS n(id) WHERE ${condition}), '[]'))::json END`;
-/** As the caller sees it. */
-const BY_CALLER = seenPayload('e', `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id::uuid)`);
+  hasReason: string,
+): string => `CASE WHEN ${e}.kind <> '${TOLD_BY_SIGHT}' THEN ${e}.payload ELSE (
+  SELECT (jsonb_set(${e}.payload::jsonb, '{node_ids}', w.ids) - CASE WHEN w.ids = '[]'::jsonb AND NOT ${hasReason} THEN 'reason' ELSE '' END)::json
+  FROM (SELECT coalesce((
+    SELECT jsonb_agg(n.id) FROM jsonb_array_elements_text(${e}.payload::jsonb -> 'node_ids') AS n(id) WHERE ${condition}), '[]') AS ids) w) END`;
+/** As the caller sees it. Whoever owns the session or manages has read the reason before the nodes were gone. */
+const BY_CALLER = seenPayload(
+  'e',
+  `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = n.id::uuid)`,
+  '($2::boolean OR s.owner_id = $1::uuid)',
+);
 /** As anybody may see it. */
-const BY_ANYBODY = seenPayload('e', 'false');
+const BY_ANYBODY = seenPayload('e', 'false', 'false');
 
 /** Events of `rows`, which come in the order `direction`, up to the size of a page, as `gather` puts their JSON together. */
 const pageOf = (

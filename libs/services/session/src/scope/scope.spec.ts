@@ -262,4 +262,19 @@ describe('to those who see a session', () => {
     expect(JSON.stringify(logs)).not.toContain(far);
     expect(JSON.stringify(logs)).not.toContain(secret);
   });
+
+  it('why it grew is told with the nodes that they see, and never by hidden ones alone', async () => {
+    const secret = await world.node('Secret of the owner', [world.owner, world.manager]);
+    const { agent, connected } = await agentAt(world.nodeId);
+    const { id: session_id } = connected.session;
+    await world.harness.call(expandScope, { node_ids: [far], reason: 'The route leads there.' }, agent);
+    await world.harness.call(expandScope, { node_ids: [secret], reason: 'For the layoffs.' }, agent);
+    const reasons = async (caller: Caller): Promise<unknown[]> =>
+      (await world.log(session_id, caller)).flatMap((event) =>
+        event.kind === 'scope_changed' ? [event.payload.reason] : [],
+      );
+    for (const caller of [world.owner, world.manager])
+      expect(await reasons(caller)).toEqual(['The route leads there.', 'For the layoffs.']);
+    expect(await reasons(world.reader)).toEqual(['The route leads there.', undefined]);
+  });
 });
