@@ -91,7 +91,9 @@ export async function remove(
 ): Promise<{ done: true }> {
   const id = input.responsibility_id;
   const node = await lockWorkingNode(tx, await nodeOfResponsibility(tx, id), input.expected_version);
-  const before = { node_id: node.id, ...fieldsOf(await readResponsibility(tx, id)) };
+  const removed = await readResponsibility(tx, id);
+  const position = (await readResponsibilities(tx, node.id)).findIndex((each) => each.id === id);
+  const before = { node_id: node.id, ...fieldsOf(removed), position };
   await tx.execute(DELETE_RESPONSIBILITY, [id, node.id]);
   tx.audit({
     action: removeResponsibility.name,
@@ -102,6 +104,13 @@ export async function remove(
   });
   await touchNode(tx, node.id, removeResponsibility.name);
   return { done: true };
+}
+
+/** Puts a responsibility that has come back where it stood, or at the end where there are fewer by now. */
+export async function putBack(tx: Transaction, nodeId: string, id: string, position: number): Promise<void> {
+  const others = (await readResponsibilities(tx, nodeId)).filter((each) => each.id !== id);
+  const wanted = others.map((each) => each.id).toSpliced(position, 0, id);
+  await tx.execute(REORDER_RESPONSIBILITIES, [wanted]);
 }
 
 /** Gives the responsibilities of a node a new order, as a whole. */

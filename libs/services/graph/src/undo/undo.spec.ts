@@ -138,6 +138,30 @@ describe('the undo of a session', () => {
     expect(edges.items.map(({ relation }) => relation).toSorted()).toEqual(['belongs_to', 'related_to']);
   });
 
+  it('puts responsibilities back where they stood, also those whose order it had changed', async () => {
+    const [one = '', two = '', three = ''] = await Promise.all(
+      ['Wood', 'Nails', 'Rope'].map(
+        async (title) => (await graph.call(addResponsibility, { node_id: node.id, title }, graph.admin)).id,
+      ),
+    );
+    const order = async () => (await read()).responsibilities.map(({ id }) => id);
+    const before = await order();
+    const turned = [three, two, one];
+    await graph.call(reorderResponsibilities, { node_id: node.id, responsibility_ids: turned }, agent);
+    await graph.call(removeResponsibility, { responsibility_id: three }, agent);
+    await graph.call(removeResponsibility, { responsibility_id: two }, agent);
+    expect(said(await undo())).toEqual([
+      'remove_responsibility undone',
+      'remove_responsibility undone',
+      'reorder_responsibilities undone responsibility_ids',
+    ]);
+    expect(await order()).toEqual(before);
+    await graph.call(removeResponsibility, { responsibility_id: before[2] ?? '' }, agent);
+    await graph.call(removeResponsibility, { responsibility_id: before[0] ?? '' }, graph.admin);
+    await undo();
+    expect(await order()).toEqual([before[1], before[2]]);
+  });
+
   it('leaves what was changed since, field by field, and does nothing twice', async () => {
     await graph.call(updateNode, { node_id: node.id, description: 'Of wood.', goal: 'Ready in May.' }, agent);
     const made = await log('A note');

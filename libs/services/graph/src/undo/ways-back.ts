@@ -201,7 +201,9 @@ async function setDutyBack(tx: Transaction, change: Change): Promise<readonly st
 
 async function addDutyAgain(tx: Transaction, { target_id, before }: Change): Promise<readonly string[]> {
   await refusePresent(tx, target_id);
-  await duties.add(tx, { ...(before as unknown as Duty), expected_version: asWas }, target_id);
+  const duty = before as unknown as Duty & { readonly position?: number };
+  await duties.add(tx, { ...duty, expected_version: asWas }, target_id);
+  if (duty.position !== undefined) await duties.putBack(tx, duty.node_id, target_id, duty.position);
   return WHOLE;
 }
 

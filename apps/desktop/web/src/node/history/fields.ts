@@ -49,6 +49,7 @@ const UNTOLD = new Set([
   'mime_type',
   'modified_at',
   'version',
+  'position',
   'request_id',
   'entries',
   'undone',
