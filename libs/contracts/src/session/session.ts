@@ -96,7 +96,7 @@ export const listSessions = query({
   owner: 'session',
   tier: 'read',
   reach: {},
-  doc: 'List the sessions of all nodes you may see and your own without a node, the last active first. Archived ones are left out unless state asks for them.',
+  doc: 'List the sessions of all nodes you may see and your own without a node, the last active first. Archived ones are left out unless state asks for them. In a session, itself and those of the nodes that it holds.',
   input: z.strictObject(filters),
   output: page(Session),
   rest: { method: 'GET', path: '/sessions', tag },

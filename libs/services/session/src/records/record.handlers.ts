@@ -36,7 +36,11 @@ export class RecordHandlers {
 
   @Handles(listSessions)
   async list(input: ParsedInputOf<typeof listSessions>, { caller }: OperationContext): Promise<RawJson> {
-    const page = await this.database.json(SESSIONS, [...seenBy(caller), ...filtersOf(input)]);
+    const page = await this.database.json(SESSIONS, [
+      ...seenBy(caller),
+      ...filtersOf(input),
+      caller.session_id ?? null,
+    ]);
     if (!page) throw new Error('A list is answered in one row');
     return page;
   }

@@ -17,8 +17,15 @@ const rows = (condition: string): string => `
     FROM session.session s WHERE ${condition} AND ${FILTERS} ORDER BY s.last_activity_at DESC, s.id DESC LIMIT $3::int + 1
   ) s`;
 
-/** Sessions that the caller sees. $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 states, $7 own alone, $8 waiting alone. */
-export const SESSIONS = statement('session.list', pageJson('$3::int', rows(seenSession('s'))));
+/** Whether the session $9 in whose name is asked, if any, may read the session: as where one is named, itself, those of nodes that it holds and of no node. */
+const WITHIN_SCOPE = `($9::uuid IS NULL OR s.id = $9::uuid OR s.node_id IS NULL
+  OR s.node_id IN (SELECT c FROM session.scope_nodes($9::uuid) c))`;
+
+/**
+ * Sessions that the caller sees. $1 user, $2 sees all, $3 page size, $4 and $5 sort key, $6 states, $7 own alone, $8 waiting alone,
+ * $9 session of the caller.
+ */
+export const SESSIONS = statement('session.list', pageJson('$3::int', rows(`${seenSession('s')} AND ${WITHIN_SCOPE}`)));
 
 /** Sessions of a visible node, $9; no row when it is absent or hidden. */
 export const SESSIONS_OF_NODE = statement(

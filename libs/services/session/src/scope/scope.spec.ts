@@ -7,7 +7,9 @@ import {
   getSessionScope,
   getSessionSignals,
   initSession,
+  LIMITS,
   listNodeSessions,
+  listSessions,
   logSession,
   readSessionLogs,
   reviewScope,
@@ -162,6 +164,23 @@ describe('an agent that begins', () => {
     expect(await world.harness.call(initSession, { node_id: world.nodeId }, agent)).toEqual(standing);
     const error = await world.harness.refusal(initSession, { node_id: far }, agent, 'CONFLICT');
     expect(error.message).toContain('svc_expand_scope');
+  });
+
+  it('lists the sessions that it may read: its own one, and those of nodes that it holds', async () => {
+    const [{ agent, connected }, there, homeless] = [await agentAt(world.nodeId), await agentAt(far), await agentAt()];
+    const listed = async (caller: Caller): Promise<string[]> => {
+      const { items } = await world.harness.call(listSessions, { limit: LIMITS.listMax }, caller);
+      return items.map(({ id }) => id);
+    };
+    const [own, other] = [connected.session.id, there.connected.session.id];
+    expect(await listed(world.owner)).toEqual(expect.arrayContaining([own, other]));
+    expect(await listed(agent)).toContain(own);
+    expect(await listed(agent)).not.toContain(other);
+    await world.harness.refusal(getSession, { session_id: other }, agent, 'scope_expansion_required');
+    expect(await listed(homeless.agent)).toContain(homeless.connected.session.id);
+    expect(await listed(homeless.agent)).not.toContain(own);
+    await expand(agent, [far]);
+    expect(await listed(agent)).toContain(other);
   });
 
   it('writes messages and a handoff into its own log while it runs', async () => {
