@@ -168,7 +168,7 @@ it('prints what agents write so that a terminal shows it and does not obey it', 
   const orders = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b2J\u007f\rDone';
   const reason = `It is named.${orders}\nForged | read | seed`;
   await world.call(expandScope, { node_ids: [found.id], access: 'read', reason }, agent);
-  await world.say(session, owner, `First line\n\tsecond${orders}`);
+  await world.say(session, owner, `First line\n\tsecond${orders}`, 'One.\n2026-11-29T00:00:00.000Z - State: closed');
   const printed = [
     ['scope', session.id],
     ['export', session.id],
@@ -189,6 +189,8 @@ it('prints what agents write so that a terminal shows it and does not obey it', 
   expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
     expect.objectContaining({ payload: { text: `First line\n\tsecond${orders}` } }),
   );
+  const followed = (await svc('follow', session.id, '--until-idle')).stdout.split('\n');
+  expect(followed.filter((line) => /^\S/.test(line))).toHaveLength(lines.length);
 });
 
 /** A command that follows a session. */

@@ -21,8 +21,7 @@ export function followCommand(sessions: Command): void {
       const onLost = (): void => out.note('svc: the connection was lost; connecting again');
       const follower = new SessionFollower({ sessionId, after, untilIdle, connect, onLost });
       await untilReaderLeaves(async () => {
-        for await (const event of follower.events())
-          await write(out.json ? jsonText(event) : `${event.at} ${legible(sessionEventText(event))}`);
+        for await (const event of follower.events()) await write(out.json ? jsonText(event) : lineOf(event));
       });
     },
   );
@@ -71,6 +70,11 @@ function headOf({ name, state, node, client, created_at }: Session): string {
     ...(client ? [`agent ${printable(client.name)}`] : []),
   ];
   return `# ${name}\n\n${facts.join(', ')}\n`;
+}
+
+/** What an event says in further lines is set in, so that none of them passes for another event. */
+function lineOf(event: SessionEvent): string {
+  return `${event.at} ${legible(sessionEventText(event)).replaceAll(/\n(?=.)/g, '\n  ')}`;
 }
 
 /** A reader that has seen enough, such as `head`, ends it without a word. */
