@@ -70,7 +70,7 @@ export const revokeToken = command({
   tier: 'read',
   reach: {},
   idempotent: true,
-  doc: "Revoke a token that list_tokens shows you, or with manage any token. All tokens created with it end too, and their open connections within a second. The workspace's own token cannot be revoked, only rotated (TOKEN_NOT_REVOCABLE).",
+  doc: "Revoke a token that list_tokens shows you, or with manage any token. All tokens created with it end too, and their open connections within a second. The workspace's own token, and the last one with manage where nobody else with it can sign in, cannot be revoked, only rotated (TOKEN_NOT_REVOCABLE).",
   input: z.strictObject({ token_id: Id }),
   output: Done,
   errors: ['TOKEN_NOT_FOUND', 'TOKEN_NOT_REVOCABLE'],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { authenticate, type Caller, createToken, updateUser } from '@workspace-graph/contracts';
+import { authenticate, type Caller, createToken, revokeToken, updateUser } from '@workspace-graph/contracts';
 import { type ServiceHarness, startServices } from '@workspace-graph/testing';
 import { IdentityModule } from '../identity.module.js';
 import { bootstrapAdministrator, ensureLocalOwner } from './bootstrap.js';
@@ -46,6 +46,23 @@ describe('the first administrator', () => {
     expect(asked.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     expect(await harness.database.prisma.user.count()).toBe(1);
     expect(await harness.database.prisma.token.count()).toBe(1);
+  });
+
+  it('keeps the last token with which anybody can manage, and may end it once there is another one', async () => {
+    const { secret, token_id } = await bootstrapAdministrator(harness.database, { name: 'Ada', label: 'first' });
+    const ada: Caller = { ...(await callerOf(secret)).caller, via: 'rest' };
+    const below = await harness.call(createToken, { label: 'below', scope: 'manage' }, ada);
+    const eve = await harness.user('Eve', 'write');
+    await harness.call(createToken, { label: 'weak', scope: 'write', user_id: eve.user_id }, ada);
+    const refused = await harness.refusal(revokeToken, { token_id }, ada, 'TOKEN_NOT_REVOCABLE');
+    expect(refused.message).toContain('nobody with the scope manage could sign in any more');
+    await harness.call(revokeToken, { token_id: below.token.id }, ada);
+    const bo = await harness.user('Bo', 'manage');
+    const others: Caller = { ...bo, credential_id: null };
+    const own = await harness.call(createToken, { label: 'own', scope: 'manage' }, others);
+    const both = [token_id, own.token.id].map((id) => harness.call(revokeToken, { token_id: id }, ada));
+    const ended = await Promise.allSettled(both);
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
   it('is in the audit trail, the secret is not', async () => {

@@ -159,6 +159,7 @@ describe('rotating a token', () => {
   });
 
   it('stays below what made it', async () => {
+    await make(await harness.user('Eva', 'manage'), 'manage');
     const root = await make(await harness.user('Ada', 'manage'), 'manage');
     const below = await make(await presenting(root.secret), 'read');
     const next = await harness.call(rotateToken, {}, await presenting(below.secret));

@@ -19,7 +19,14 @@ import { userNotFound } from '../shared/refusals.js';
 import { inDays, insertToken, type MadeToken } from './create-token.js';
 import { endTokens } from './end-tokens.js';
 import { completeRotationOf, createSuccessor } from './rotate-token.js';
-import { END_TOKENS, TOKEN_CURSOR, TOKEN_PAGE, TOKEN_TO_END } from './token.statements.js';
+import {
+  END_TOKENS,
+  IS_LAST_WAY_IN,
+  LOCK_WAYS_IN,
+  TOKEN_CURSOR,
+  TOKEN_PAGE,
+  TOKEN_TO_END,
+} from './token.statements.js';
 import { checkCeiling, everybody, forbidden, lockMaker, ownOrManaged, reachOf } from './token-rights.js';
 
 /** Tokens of users and devices. */
@@ -67,11 +74,18 @@ export class TokenHandlers {
   ): Promise<ReplyOf<typeof revokeToken>> {
     const { token_id: id } = input;
     return runIdentityCommand(this.database, context, async (tx) => {
+      await tx.execute(LOCK_WAYS_IN, []);
       const found = await tx.row<{ keeps_workspace: boolean }>(TOKEN_TO_END, [...reachOf(context.caller), id]);
       if (!found)
         throw new ServiceError('TOKEN_NOT_FOUND', `There is no token ${id} that you may revoke.`, { token_id: id });
       if (found.keeps_workspace)
         throw new ServiceError('TOKEN_NOT_REVOCABLE', "The workspace's own token cannot be revoked, only rotated.");
+      const { user_id, credential_id } = context.caller;
+      if ((await tx.row<{ is_so: boolean }>(IS_LAST_WAY_IN, [id, user_id, credential_id]))?.is_so)
+        throw new ServiceError(
+          'TOKEN_NOT_REVOCABLE',
+          'Without this token nobody with the scope manage could sign in any more; rotate it, or make another one first.',
+        );
       await endTokens(tx, END_TOKENS, [[id]]);
       return { done: true as const };
     });

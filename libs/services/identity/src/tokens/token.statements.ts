@@ -74,6 +74,24 @@ export const SUCCEED_TOKEN = statement(
 
 const WORKS = 't.revoked_at IS NULL AND t.expires_at > now()';
 
+/** One after the other, so that of two last ones the second sees that the first has ended. */
+export const LOCK_WAYS_IN = statement('token.lock_ways_in', `SELECT pg_advisory_xact_lock(7312, 0)`);
+
+/**
+ * Whether nobody with the scope manage could sign in any more without the token $1 and what was made with it: by another token,
+ * at an identity provider, or as the caller, the user $2 with the credential $3, has just done without a token of ours.
+ */
+export const IS_LAST_WAY_IN = statement(
+  'token.is_last_way_in',
+  `
+  SELECT EXISTS (SELECT FROM identity.token t WHERE t.id = $1::uuid AND t.scope = 'manage' AND ${WORKS}) AND NOT EXISTS (
+    SELECT FROM identity."user" u
+    WHERE u.max_scope = 'manage' AND coalesce(u.claim_scope, 'manage') = 'manage' AND u.disabled_at IS NULL
+      AND (u.external_id IS NOT NULL OR u.id = $2::uuid AND $3::uuid IS NULL OR EXISTS (
+        SELECT FROM identity.token t WHERE t.user_id = u.id AND t.scope = 'manage' AND ${WORKS}
+          AND t.id NOT IN (SELECT identity.token_tree($1::uuid))))) AS is_so`,
+);
+
 /** When the token $1 ends, if it works. Locked, so that it does not end while another one is made with it. */
 export const MAKER = statement(
   'token.maker',
