@@ -119,6 +119,10 @@ export const FileChange = z.discriminatedUnion('kind', [
     kind: z.literal('remove'),
     file_id: Id,
     tombstone: z.boolean().describe('Whether other devices remove their unchanged copies.'),
+    unless_pushed: z
+      .boolean()
+      .optional()
+      .describe('True: the record of a file that was uploaded stays as it is, and is answered.'),
     expected_version: Version.optional(),
   }),
 ]);

@@ -19,10 +19,12 @@ export type FileDelta =
       readonly toNodeId?: string;
       readonly expectedVersion?: number;
     }
+  /** With `unlessPushed`, a record of which a remote has the content stays; this device knows no more of the file. */
   | {
       readonly kind: 'remove';
       readonly file: FileState;
       readonly tombstone: boolean;
+      readonly unlessPushed?: boolean;
       readonly expectedVersion?: number;
     }
   /** The content is the known one; only the stamp or the inode is another. Stays on this device. */

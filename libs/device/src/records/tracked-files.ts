@@ -175,7 +175,13 @@ function changeOf(delta: FileDelta): FileChange | null {
         ...versionOf(delta),
       };
     case 'remove':
-      return { kind: 'remove', file_id: delta.file.fileId, tombstone: delta.tombstone, ...versionOf(delta) };
+      return {
+        kind: 'remove',
+        file_id: delta.file.fileId,
+        tombstone: delta.tombstone,
+        ...(delta.unlessPushed === undefined ? {} : { unless_pushed: delta.unlessPushed }),
+        ...versionOf(delta),
+      };
     case 'touch':
     case 'gone':
     case 'pulled':

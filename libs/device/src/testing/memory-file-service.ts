@@ -270,7 +270,7 @@ export class MemoryFileService {
       case 'move':
         return this.move(file, { nodeId: to, path });
       case 'remove':
-        return this.remove(file, change.tombstone);
+        return this.remove(file, change);
     }
   }
 
@@ -311,8 +311,9 @@ export class MemoryFileService {
     return this.put({ ...file, node_id: to.nodeId, path: to.path, version: file.version + 1, updated_at: now() });
   }
 
-  private remove(file: FileRecord, tombstone: boolean): null {
-    if (tombstone) this.addTombstone(file);
+  private remove(file: FileRecord, change: FileChange & { kind: 'remove' }): FileRecord | null {
+    if (change.unless_pushed && file.last_pushed_at !== null) return file;
+    if (change.tombstone) this.addTombstone(file);
     this.records.delete(file.id);
     this.removed.set(file.id, file);
     for (const [id, intent] of this.intents) if (intent.file_id === file.id) this.intents.delete(id);

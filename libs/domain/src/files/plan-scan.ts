@@ -51,7 +51,7 @@ export type ScanStep<File extends KnownFile, Content extends ContentRead> =
   | { readonly kind: 'register'; readonly path: string; readonly seen: Content }
   | { readonly kind: 'update'; readonly file: File; readonly seen: Content }
   | { readonly kind: 'move'; readonly file: File; readonly path: string; readonly seen: Content }
-  | { readonly kind: 'remove'; readonly file: File; readonly tombstone: false }
+  | { readonly kind: 'remove'; readonly file: File; readonly tombstone: false; readonly unlessPushed: true }
   | { readonly kind: 'touch'; readonly file: File; readonly seen: Content }
   | { readonly kind: 'gone'; readonly file: File };
 
@@ -283,7 +283,8 @@ export function isBetweenMoves(path: string): boolean {
 }
 
 function stepsOfMissing<File extends KnownFile>(file: File): ScanStep<File, never>[] {
-  if (!file.wasPushed) return [{ kind: 'remove', file, tombstone: false }];
+  // Another device may have uploaded the file of that name since.
+  if (!file.wasPushed) return [{ kind: 'remove', file, tombstone: false, unlessPushed: true }];
   return file.isDeleted ? [] : [{ kind: 'gone', file }];
 }
 

@@ -109,6 +109,16 @@ describe('changes of files', () => {
     await apply({ kind: 'remove', file_id: id, tombstone: false });
   });
 
+  it('drop no record of a file that somebody has uploaded meanwhile, for who has never had it', async () => {
+    const ids = await apply(registering('wip/a'), registering('wip/b'));
+    await files.sql(`UPDATE file.record SET remote_name = 'team', last_pushed_at = now() WHERE id = $1`, [ids[0]]);
+    const removal = { kind: 'remove' as const, tombstone: false, unless_pushed: true };
+    await apply(...ids.map((file_id = '') => ({ ...removal, file_id })));
+    const left = await files.sql<{ path: string }>('SELECT path FROM file.record WHERE node_id = $1', [nodeId]);
+    expect(left).toEqual([{ path: 'wip/a' }]);
+    await apply({ ...removal, file_id: ids[0] ?? '', unless_pushed: false });
+  });
+
   it('that change nothing leave no line and tell nobody', async () => {
     const [id = ''] = await apply(registering('wip/a'));
     await apply(registering('wip/a'), { kind: 'move', file_id: id, path: 'wip/a' });

@@ -141,6 +141,8 @@ class ChangePlanner {
       throw fileNotFound(change.file_id);
     }
     refuseStale(held.file, change.expected_version);
+    const stays = change.kind === 'remove' && change.unless_pushed && held.file.last_pushed_at !== null;
+    if (stays) return held.file;
     if (change.kind === 'remove') return this.remove(held, change.tombstone);
     if (held.file.is_native_format) throw isDocument(held.file.path);
     return change.kind === 'move' ? this.move(held, to) : this.rewrite(held, contentOf(change));

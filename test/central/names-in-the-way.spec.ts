@@ -1,0 +1,55 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deleteFile, listFiles, pullFile, pullFiles, storeFiles } from '@workspace-graph/contracts';
+import { until } from './central-world.js';
+import { STATIONS_MS, startTwoWorkstations, type TwoWorkstations } from './two-workstations.js';
+
+let all: TwoWorkstations;
+let node: string;
+/** The folders of the node on both. */
+let [here, there]: [string, string] = ['', ''];
+
+beforeAll(async () => {
+  all = await startTwoWorkstations();
+}, STATIONS_MS);
+beforeEach(async () => {
+  ({ id: node, here, there } = await all.project());
+});
+afterAll(() => all?.[Symbol.asyncDispose]());
+
+const content = (folder: string, path: string): string => readFileSync(join(folder, path), 'utf8');
+const recorded = async () => (await all.wanda.call(listFiles, { node_id: node })).items;
+const recordOf = async (path: string) => (await recorded()).find((file) => file.path === path);
+
+function store(station: 0 | 1, ...paths: readonly string[]) {
+  const local_paths = paths.map((path) => join(station === 0 ? here : there, path));
+  return all.stations[station].client.call(storeFiles, { node_id: node, local_paths });
+}
+
+async function stored(...paths: readonly string[]): Promise<string[]> {
+  for (const path of paths) writeFileSync(join(here, path), `${path} of the one`);
+  const answer = await store(0, ...paths);
+  expect(answer.refused).toEqual([]);
+  return answer.stored.map(({ file_id }) => file_id);
+}
+
+async function pulled(file_ids: readonly string[]) {
+  return all.stations[1].client.call(pullFiles, { node_id: node, file_ids: [...file_ids] });
+}
+
+it('a file that somebody has stored stays when a copy of the same name that never was is removed elsewhere', async () => {
+  writeFileSync(join(here, 'wip/plan.md'), 'of the one');
+  await until('it is recorded', async () => (await recordOf('wip/plan.md')) !== undefined);
+  const { version } = (await recordOf('wip/plan.md')) ?? {};
+  writeFileSync(join(there, 'wip/plan.md'), 'of the other');
+  await until('the other is as well', async () => (await recordOf('wip/plan.md'))?.version !== version);
+  const [{ file_id, remote_path } = { file_id: '', remote_path: '' }] = (await store(0, 'wip/plan.md')).stored;
+
+  unlinkSync(join(there, 'wip/plan.md'));
+  writeFileSync(join(there, 'wip/next.md'), 'noticed after that');
+  await until('the removal was noticed', async () => (await recordOf('wip/next.md')) !== undefined);
+  expect(await recordOf('wip/plan.md')).toMatchObject({ id: file_id, remote_name: 'team' });
+  expect(await pulled([file_id])).toMatchObject({ pulled: [{ file_id, changed: true }], refused: [] });
+  expect([content(there, 'wip/plan.md'), content(all.storage, remote_path)]).toEqual(['of the one', 'of the one']);
+}, 120_000);
+
