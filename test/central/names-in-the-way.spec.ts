@@ -53,3 +53,26 @@ it('a file that somebody has stored stays when a copy of the same name that neve
   expect([content(there, 'wip/plan.md'), content(all.storage, remote_path)]).toEqual(['of the one', 'of the one']);
 }, 120_000);
 
+it('a file whose record somebody else has removed is stored as a new one', async () => {
+  const [file_id = ''] = await stored('wip/plan.md');
+  await pulled([file_id]);
+  await all.stations[0].client.call(deleteFile, { node_id: node, file_id, confirmed: true });
+  expect(await recorded()).toEqual([]);
+  const { stored: again, refused } = await store(1, 'wip/plan.md');
+  expect(refused).toEqual([]);
+  expect(again).toMatchObject([{ local_path: join(there, 'wip/plan.md'), remote_name: 'team' }]);
+  expect(again[0]?.file_id).not.toBe(file_id);
+  expect(content(all.storage, again[0]?.remote_path ?? '')).toBe('wip/plan.md of the one');
+}, 120_000);
+
+it('nothing counts as stored that only has a name like a stored file', async () => {
+  const [file_id = ''] = await stored('wip/PLAN.md');
+  writeFileSync(join(here, 'wip/plan.md'), 'another one');
+  const { stored: none, refused } = await store(0, 'wip/plan.md');
+  expect(none).toEqual([]);
+  expect(refused).toMatchObject([
+    { code: 'DESTINATION_EXISTS', message: expect.stringContaining('differs from wip/PLAN.md only by case') },
+  ]);
+  expect(await recorded()).toMatchObject([{ id: file_id, size_bytes: 'wip/PLAN.md of the one'.length, version: 1 }]);
+}, 120_000);
+

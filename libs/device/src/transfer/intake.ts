@@ -4,20 +4,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type FileRefusal,
   type FileStatus,
+  findFiles,
   type ParsedInputOf,
   refusalOf,
   ServiceError,
   storeFile,
   validationFailed,
 } from '@workspace-graph/contracts';
-import { inodeOf, locate, PathFinder, seenOrRead, stampOf, statOrNull } from '@workspace-graph/disk';
+import { inodeOf, locate, PathFinder, type SeenContent, seenOrRead, stampOf, statOrNull } from '@workspace-graph/disk';
 import { checkedPath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import pMap from 'p-map';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { sameFolder } from '../files/node-folders.js';
 import type { FileDelta } from '../records/file-delta.js';
 import type { DeltaResult } from '../records/tracked-files.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { LocalFiles } from './local-files.js';
 import { type Transferring, Transfers } from './transfers.js';
 
@@ -83,6 +84,29 @@ export class Intakes {
     return intake;
   }
 
+  /**
+   * Files whose records somebody else has removed, and that lie here all the same, are new ones from now on. Answers those by
+   * the ids that they had.
+   */
+  async renew(row: MirrorRow, taken: readonly TakenIn[], transferring: Transferring): Promise<Intake> {
+    const ids = taken.map(({ fileId }) => fileId);
+    const { files } = await this.parts.service.call(findFiles, { ids }, null);
+    const there = new Set(files.map(({ file }) => file.id));
+    const states = this.parts.store.files(ids.filter((id) => !there.has(id)));
+    const gone = taken.filter(({ fileId, path }) => states.get(fileId)?.path === path);
+    const removals = [...states.values()].map((file) => ({ kind: 'remove' as const, file, tombstone: false }));
+    const options = { action: storeFile.name, asker: transferring.envelope, strict: false };
+    await this.parts.locks.run([row.nodeId], () => this.parts.files.apply(row.nodeId, removals, options));
+    const paths = gone.map(({ path }) => path);
+    const tracked = await this.track(row, [...new Set(paths)], transferring);
+    return new Map(
+      gone.flatMap(({ fileId, path }) => {
+        const again = tracked.get(path);
+        return again ? [[fileId, again] as const] : [];
+      }),
+    );
+  }
+
   /** A tracked file that is given by its very path, and is as it was seen last: so are most. Null for any other. */
   private async knownAt(row: MirrorRow, localPath: string, paths: PathFinder): Promise<TakenIn | null> {
     if (!isWithin(row.path, localPath)) return null;
@@ -141,6 +165,7 @@ export class Intakes {
     const file = this.parts.store.fileAt(row.nodeId, pathKey(path));
     const seen = await seenOrRead(await locate(row.path, path), file);
     if (!file) return { kind: 'register', path, seen };
+    await refuseTwin(row, file, { path, seen });
     const isKnown = !file.isDeleted && file.sha256 === seen.sha256 && file.stamp === seen.stamp;
     return isKnown ? { fileId: file.fileId, path } : { kind: 'update', file, seen };
   }
@@ -169,6 +194,20 @@ function pathOf(source: string, row: MirrorRow, { status = 'wip', subpath }: Sec
 
 function isWithin(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** A name that only a disk that ignores case takes for the one of the file is another file's. @throws ServiceError DESTINATION_EXISTS */
+async function refuseTwin(
+  row: MirrorRow,
+  file: FileState,
+  { path, seen }: { readonly path: string; readonly seen: SeenContent },
+): Promise<void> {
+  if (file.path === path || file.isDeleted) return;
+  const other = await locate(row.path, file.path);
+  const found = other.exists ? await statOrNull(other.absolute) : null;
+  if (!found || inodeOf(found) === seen.inode) return;
+  const message = `The name ${path} differs from ${file.path} only by case or Unicode form, which not every disk distinguishes; rename one of them.`;
+  throw new ServiceError('DESTINATION_EXISTS', message, { path: file.path });
 }
 
 function takenIn(path: string, result: DeltaResult): TakenIn | { readonly refused: FileRefusal } {
