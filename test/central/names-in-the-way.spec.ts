@@ -76,3 +76,34 @@ it('nothing counts as stored that only has a name like a stored file', async () 
   expect(await recorded()).toMatchObject([{ id: file_id, size_bytes: 'wip/PLAN.md of the one'.length, version: 1 }]);
 }, 120_000);
 
+it('what is no file in the place of some files keeps no other from being pulled, and those can be deleted', async () => {
+  const ids = await stored('wip/a.md', 'wip/b.md', 'wip/c.md');
+  await pulled(ids);
+  for (const path of ['wip/a.md', 'wip/b.md']) unlinkSync(join(there, path));
+  mkdirSync(join(there, 'wip/a.md'));
+  symlinkSync('c.md', join(there, 'wip/b.md'));
+  writeFileSync(join(here, 'wip/c.md'), 'newer');
+  await store(0, 'wip/c.md');
+
+  const { client } = all.stations[1];
+  const { preview } = await client.call(pullFile, { node_id: node });
+  const told = preview?.files.map((file) => [file.path, file.class, file.message]) ?? [];
+  expect(told.sort()).toEqual([
+    ['wip/a.md', 'conflict', expect.stringContaining('is no ordinary file')],
+    ['wip/b.md', 'conflict', expect.stringContaining('symbolic link')],
+    ['wip/c.md', 'updated', undefined],
+  ]);
+  const answer = await pulled(ids);
+  expect(answer.pulled).toMatchObject([{ file_id: ids[2], changed: true }]);
+  expect(answer.refused.map(({ file_id, code }) => [file_id, code])).toEqual([
+    [ids[0], 'DESTINATION_EXISTS'],
+    [ids[1], 'VALIDATION_FAILED'],
+  ]);
+  expect(content(there, 'wip/c.md')).toBe('newer');
+
+  const deletion = { node_id: node, file_id: ids[0] ?? '' };
+  expect(await client.call(deleteFile, deletion)).toMatchObject({ removes: ['record', 'remote_object'] });
+  expect(await client.call(deleteFile, { ...deletion, confirmed: true })).toMatchObject({ applied: true });
+  expect((await recorded()).map(({ path }) => path).sort()).toEqual(['wip/b.md', 'wip/c.md']);
+}, 120_000);
+

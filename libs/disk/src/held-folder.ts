@@ -151,6 +151,11 @@ export async function mustBeFile(at: MirrorPath, folder: HeldFolder): Promise<Bi
   return found;
 }
 
+/** Whether an ordinary file lies at a path; a link is none. */
+export async function isFile({ absolute, exists }: MirrorPath): Promise<boolean> {
+  return exists && (await statOrNull(absolute))?.isFile() === true;
+}
+
 /** What lies at a path, a link as itself; null for nothing. */
 export async function statOrNull(path: string): Promise<BigIntStats | null> {
   try {

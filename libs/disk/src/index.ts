@@ -15,7 +15,7 @@ export {
 } from './content.js';
 export { decodeText } from './decode-text.js';
 export { diskCode, diskError, fileNotFound, isAbsent, isFull, occupied, onDisk } from './disk-errors.js';
-export { HeldFolder, MAKE_FLAGS, READ_FLAGS, statOrNull, WRITE_FLAGS } from './held-folder.js';
+export { HeldFolder, isFile, MAKE_FLAGS, READ_FLAGS, statOrNull, WRITE_FLAGS } from './held-folder.js';
 export { EXCERPT_BYTES, excerptOf, inlineContent, tokensOfInline } from './inline-content.js';
 export { type KeptContent, keepAs } from './keep.js';
 export { folderGone, locate, type MirrorPath, occupantOf, twinIn } from './mirror-path.js';

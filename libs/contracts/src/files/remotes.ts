@@ -221,7 +221,7 @@ export const pullFile = command({
             file_id: Id,
             path: FilePath,
             class: z.enum(PULL_CLASSES),
-            message: z.string().optional().describe('Why the remote does not tell.'),
+            message: z.string().optional().describe('Why the remote does not tell, or what is in conflict.'),
           }),
         ),
         complete: z.boolean().describe(`False for a node with more than ${LIMITS.filesMax} uploaded files.`),

@@ -8,7 +8,15 @@ import {
   ServiceError,
 } from '@workspace-graph/contracts';
 import type { SeenContent } from '@workspace-graph/disk';
-import { locate, type MirrorPath, putFrom, removeEmptyFolders, removeFile, seenOrRead } from '@workspace-graph/disk';
+import {
+  isFile,
+  locate,
+  type MirrorPath,
+  putFrom,
+  removeEmptyFolders,
+  removeFile,
+  seenOrRead,
+} from '@workspace-graph/disk';
 import { pathKey } from '@workspace-graph/domain';
 import { Handles, newId, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -63,7 +71,7 @@ export class DeleteHandlers {
     const file = await this.folders.answer(placed, envelope);
     const isComplete = input.mode === 'complete';
     const row = isComplete ? await this.folders.ready(placed.file.node_id) : null;
-    const hasCopy = row !== null && (await locate(row.path, placed.file.path)).exists;
+    const hasCopy = row !== null && (await isFile(await locate(row.path, placed.file.path)));
     const removes = [
       ...RECORD,
       ...(hasCopy ? ['local_copy' as const] : []),
@@ -92,7 +100,8 @@ export class DeleteHandlers {
   }
 
   private async deleteAt(at: MirrorPath, deletion: Deletion): Promise<Deleted> {
-    if (!at.exists) {
+    // What else lies there by now is nobody's copy of the file.
+    if (!(await isFile(at))) {
       await this.removeRecord(deletion, true);
       return { trashId: null, stuck: null };
     }

@@ -88,15 +88,17 @@ export class BatchPulls {
     const { row, files, outcomes } = pulling;
     const { signal } = transferring;
     const known = { paths: new PathFinder(row.path), states: this.files.states([...files.values()]) };
-    const found = await pMap(files.values(), (file) => this.files.look(row, file, signal, known), {
-      concurrency: FILES,
-    });
-    const pulls = [...files.keys()].map((file_id, index): Pull => ({ file_id, has: found[index]?.sha256 ?? null }));
+    const pulls: Pull[] = [];
     const absent = new Map<string, MirrorPath>();
-    for (const [index, { file_id, has }] of pulls.entries()) {
-      const at = found[index]?.at;
-      if (at && has === null) absent.set(file_id, at);
-    }
+    const look = async (file: FileRecord): Promise<void> => {
+      const found = await outcomeOf(() => this.files.look(row, file, signal, known));
+      if ('refused' in found) return void outcomes.set(file.id, found);
+      const { at, sha256: has } = found.done;
+      pulls.push({ file_id: file.id, has });
+      if (has === null) absent.set(file.id, at);
+    };
+    await pMap(files.values(), look, { concurrency: FILES });
+    if (pulls.length === 0) return;
     await orRefused(files.keys(), outcomes, async () => {
       for await (const contents of groups(this.centre.pullAll(row.nodeId, pulls, signal))) {
         const isNew = ({ header }: Content): boolean => header.state === 'sent' && absent.has(header.file_id);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Envelope, type FileRecord } from '@workspace-graph/contracts';
+import { type Envelope, type FileRecord, ServiceError } from '@workspace-graph/contracts';
 import {
   fileNotFound,
   HeldFolder,
+  isFile,
   locate,
   type MirrorPath,
   openForReading,
@@ -74,7 +75,7 @@ export class LocalFiles {
     return { file, row: await this.folders.ready(file.node_id) };
   }
 
-  /** What lies here of a file of a node. @throws the reason of `signal` */
+  /** What lies here of a file of a node. @throws ServiceError DESTINATION_EXISTS for what is no file; the reason of `signal` */
   async look(
     row: MirrorRow,
     { id, path }: Pick<FileRecord, 'id' | 'path'>,
@@ -84,7 +85,9 @@ export class LocalFiles {
     const state = states.get(id) ?? null;
     const at = await paths.locate(path);
     if (!at.exists) return { at, state, sha256: null };
-    await using handle = await openForReading(at);
+    await using handle = await openForReading(at).catch(async (error: unknown) => {
+      throw (await isFile(at)) ? error : noFile(path);
+    });
     const { sha256 } = await this.hashes.of({ nodeId: row.nodeId, path, handle }, signal);
     return { at, state, sha256 };
   }
@@ -188,4 +191,10 @@ export class LocalFiles {
       throw error;
     }
   }
+}
+
+/** A folder, or a pipe, is in the way of the file. */
+function noFile(path: string): ServiceError {
+  const message = `What lies at ${path} is no ordinary file. Give it another name, or delete the file.`;
+  return new ServiceError('DESTINATION_EXISTS', message, { path });
 }

@@ -20,12 +20,17 @@ import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
 import { NodeFolders } from '../files/node-folders.js';
 import type { MirrorRow } from '../store/device-store.js';
+import { outcomeOf } from './batch-outcomes.js';
 import { BatchPulls, type PulledFile } from './batch-pulls.js';
 import { LocalFiles } from './local-files.js';
 
 type Output = OutputOf<typeof pullFile>;
 type Preview = NonNullable<Output['preview']>;
 type Classified = Preview['files'][number];
+
+const CHANGED_HERE = 'It was changed here and not uploaded: store it, or pull it with force.';
+const CHANGED_ON_BOTH =
+  'It was changed here and on the remote: pull it with force, which puts what is here into the trash, and restore that under another path.';
 
 /** Files that are brought from their remote into the folder of their node. */
 @Controller()
@@ -116,9 +121,13 @@ export class PullHandlers {
     if (!look || look.state === 'missing') return { ...told, class: 'remote_missing' };
     if (look.state === 'error')
       return { ...told, class: 'remote_error', ...(look.message === undefined ? {} : { message: look.message }) };
-    const { state, sha256 } = await this.files.look(row, file, signal);
+    const found = await outcomeOf(() => this.files.look(row, file, signal));
+    if ('refused' in found) return { ...told, class: 'conflict', message: found.refused.message };
+    const { state, sha256 } = found.done;
     if (sha256 !== null && sha256 === look.sha256) return { ...told, class: 'unchanged' };
-    return { ...told, class: sha256 === null || sha256 === state?.lastSyncedHash ? 'updated' : 'conflict' };
+    const known = state?.lastSyncedHash ?? null;
+    if (sha256 === null || sha256 === known) return { ...told, class: 'updated' };
+    return { ...told, class: 'conflict', message: look.sha256 === known ? CHANGED_HERE : CHANGED_ON_BOTH };
   }
 }
 

@@ -59,7 +59,7 @@ interface Results<T> {
 const LEFT: Readonly<Record<(typeof PULL_CLASSES)[number], string | null>> = {
   unchanged: null,
   updated: null,
-  conflict: 'changed here and on the remote: store it, or pull it with --force',
+  conflict: 'changed here and not uploaded: store it, or pull it with --force',
   remote_missing: 'nothing lies on the remote',
   remote_error: 'the remote cannot be asked',
   native: 'a document of a cloud service',
