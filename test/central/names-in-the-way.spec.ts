@@ -107,3 +107,39 @@ it('what is no file in the place of some files keeps no other from being pulled,
   expect((await recorded()).map(({ path }) => path).sort()).toEqual(['wip/b.md', 'wip/c.md']);
 }, 120_000);
 
+it('a file takes the name of a folder that files have left, and of none in which some are', async () => {
+  mkdirSync(join(here, 'wip/drafts/old'), { recursive: true });
+  await stored('wip/drafts/old/a.md', 'wip/b.md');
+  rmSync(join(here, 'wip/drafts'), { recursive: true });
+  writeFileSync(join(here, 'wip/drafts'), 'a file by now');
+  expect((await store(0, 'wip/drafts')).refused).toMatchObject([
+    { code: 'DESTINATION_EXISTS', message: expect.stringContaining('is a folder with files in it on the remote') },
+  ]);
+  const file_id = (await recordOf('wip/drafts/old/a.md'))?.id ?? '';
+  await all.stations[0].client.call(deleteFile, { node_id: node, file_id, confirmed: true });
+  const { stored: now } = await store(0, 'wip/drafts');
+  expect(content(all.storage, now[0]?.remote_path ?? '')).toBe('a file by now');
+
+  mkdirSync(join(here, 'wip/later'));
+  await stored('wip/later/c.md');
+  renameSync(join(here, 'wip/later/c.md'), join(here, 'wip/c.md'));
+  rmSync(join(here, 'wip/later'), { recursive: true });
+  await until('it has moved there', async () => {
+    const file = await recordOf('wip/c.md');
+    return file !== undefined && isThere(file.remote_path);
+  });
+  renameSync(join(here, 'wip/b.md'), join(here, 'wip/later'));
+  await until('it follows', async () => {
+    const path = (await recordOf('wip/later'))?.remote_path;
+    return path !== undefined && isThere(path);
+  });
+}, 120_000);
+
+/** Whether a file, and no folder, lies there on the remote. */
+function isThere(path: string): boolean {
+  try {
+    return content(all.storage, path).length > 0;
+  } catch {
+    return false;
+  }
+}

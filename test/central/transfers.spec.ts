@@ -101,12 +101,18 @@ it('overwrites nothing that it has not seen, here or there', async () => {
   const { file_id } = await a.store({ node_id: node, local_path: join(here, path) });
   await b.pull({ file_id });
   writeFileSync(join(there, path), 'by the other');
+  expect(await b.pull({ node_id: node })).toMatchObject({
+    files: [{ class: 'conflict', message: expect.stringContaining('store it') }],
+  });
   await b.store({ node_id: node, local_path: join(there, path) });
 
   writeFileSync(join(here, path), 'by the one');
-  expect(await refusal(a.store({ node_id: node, local_path: join(here, path) }))).toContain('CONFLICT');
+  const wayOut = /CONFLICT.*Pull it with force, which puts what is here into the trash/s;
+  expect(await refusal(a.store({ node_id: node, local_path: join(here, path) }))).toMatch(wayOut);
   expect(await refusal(a.pull({ file_id }))).toContain('CONFLICT');
-  expect(await a.pull({ node_id: node })).toMatchObject({ files: [{ class: 'conflict' }] });
+  expect(await a.pull({ node_id: node })).toMatchObject({
+    files: [{ class: 'conflict', message: expect.stringContaining('changed here and on the remote') }],
+  });
   expect(file(here, path)).toBe('by the one');
 
   expect(await a.pull({ file_id, force: true })).toMatchObject({ changed: true });

@@ -85,14 +85,12 @@ export async function isText({ remote }: HeldRemote, { entry }: LiveContent, sig
 }
 
 /** The refusal of a change that builds on another content than the one that lies there. */
-export function contentChanged({ entry, sha256 }: LiveContent, { version }: FoundFile['file']): ServiceError {
-  return new ServiceError(
-    'CONFLICT',
-    'The content of the file differs from the content that this change is based on.',
-    {
-      current: { sha256, version, size_bytes: entry.sizeBytes },
-    },
-  );
+export function contentChanged(
+  { entry, sha256 }: LiveContent,
+  { version }: FoundFile['file'],
+  message = 'The content of the file differs from the content that this change is based on.',
+): ServiceError {
+  return new ServiceError('CONFLICT', message, { current: { sha256, version, size_bytes: entry.sizeBytes } });
 }
 
 /** The refusal of a content that is not the one that was told before it was sent. */

@@ -4,6 +4,7 @@ import { RemoteFailure } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { seenBy } from '../shared/caller.js';
 import { CentreIntents } from './centre-intents.js';
+import { freeOfFolder } from './empty-folders.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
 import { recordObject } from './record-changes.js';
@@ -106,12 +107,15 @@ export class ObjectFollows {
     return this.record(following, there);
   }
 
-  private async move({ held, goal, from, found, signal }: Following, live: LiveContent): Promise<LiveContent> {
+  private async move(following: Following, live: LiveContent, isFree = false): Promise<LiveContent> {
+    const { held, goal, from, found, signal } = following;
     try {
       const entry = await held.remote.move(from.path, goal.path, { expected: live.entry.revision, signal });
       return { entry, sha256: live.sha256 };
     } catch (error) {
-      throw error instanceof RemoteFailure && error.reason === 'exists' ? isTaken(found.file.path) : error;
+      if (!(error instanceof RemoteFailure) || error.reason !== 'exists') throw error;
+      if (isFree || !(await freeOfFolder(held.remote, goal.path, signal))) throw isTaken(found.file.path);
+      return this.move(following, live, true);
     }
   }
 

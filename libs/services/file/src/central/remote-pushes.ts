@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, type Push, type PushedFile } from '@workspace-graph/contracts';
+import { type Caller, type Push, type PushedFile, ServiceError } from '@workspace-graph/contracts';
 import { type CommandContext, Database, runCommand, type Transaction } from '@workspace-graph/database';
 import { ContentDigest } from '@workspace-graph/disk';
 import { RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound, seenBy } from '../shared/caller.js';
 import { toldPath } from '../shared/told-path.js';
+import { freeOfFolder } from './empty-folders.js';
 import { contentChanged, type LiveContent, otherContent } from './live-contents.js';
 import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
@@ -121,6 +122,10 @@ export class RemotePushes {
     }
     if (objectOf(found) === null && (await this.follows.isOthers(object, found.file.id)))
       throw isTaken(found.file.path);
+    if (entry.kind === 'folder') {
+      if (await freeOfFolder(held.remote, object.path, signal)) return null;
+      throw isFolder(found.file.path);
+    }
     const isSeen = 'revision' in entry && found.remote_revision === entry.revision;
     const known = isSeen ? storedHashOf(found) : null;
     return this.objects.contents.of(held, { entry, known, path: found.file.path }, signal);
@@ -146,7 +151,7 @@ export class RemotePushes {
     } catch (error) {
       if (!(error instanceof RemoteFailure) || error.reason !== 'changed') throw error;
       const live = await this.contentAt(held, place, signal);
-      if (live) throw contentChanged(live, place.found.file);
+      if (live) throw unseen(live, place.found.file);
       throw error;
     }
   }
@@ -205,7 +210,19 @@ async function currentOf(tx: Transaction, fileId: string): Promise<FoundFile> {
 /** @throws ServiceError CONFLICT for a content that the device did not have */
 function refuseOther({ sha256, builds_on }: Push, live: LiveContent | null, { file }: FoundFile): void {
   if (!live || live.sha256 === sha256 || live.sha256 === builds_on) return;
-  throw contentChanged(live, file);
+  throw unseen(live, file);
+}
+
+/** A content that the device did not have, and the way out. */
+function isFolder(path: string): ServiceError {
+  const message = `${path} is a folder with files in it on the remote. Give the file another name, or move what lies in the folder.`;
+  return new ServiceError('DESTINATION_EXISTS', message, { path });
+}
+
+/** The refusal of a content that builds on another one than lies there, with the way out. */
+function unseen(live: LiveContent, file: FoundFile['file']): ServiceError {
+  const message = `The remote has another content of ${file.path} than this workstation has seen. Pull it with force, which puts what is here into the trash, and restore that under another path.`;
+  return contentChanged(live, file, message);
 }
 
 function goalOf(push: Push, { found: { file }, object }: Place): UploadGoal {

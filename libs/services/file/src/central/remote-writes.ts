@@ -5,6 +5,7 @@ import { ContentDigest } from '@workspace-graph/disk';
 import { checkedPath } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import type { HeldRemote } from '../remotes/remote-pool.js';
+import { freeOfFolder } from './empty-folders.js';
 import { contentChanged, isText, type LiveContent } from './live-contents.js';
 import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
@@ -172,6 +173,8 @@ export class RemoteWrites {
       const entry = await remote.write(object.path, bytes, { expected: null, modifiedAt: now(), signal });
       return { live: { entry, sha256: digest.sha256() }, isOurs: true };
     }
+    if (there.kind === 'folder' && (await freeOfFolder(remote, object.path, signal)))
+      return this.put({ held, object, path }, request);
     if (there.kind !== 'file') throw isTaken(path);
     for await (const _chunk of this.arriving(request, path, digest))
       if (digest.sizeBytes > there.sizeBytes) throw isTaken(path);
