@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deleteFile, listFiles, pullFile, pullFiles, storeFiles } from '@workspace-graph/contracts';
+import { deleteFile, fileStatus, listFiles, pullFile, pullFiles, storeFiles } from '@workspace-graph/contracts';
 import { until } from './central-world.js';
 import { STATIONS_MS, startTwoWorkstations, type TwoWorkstations } from './two-workstations.js';
 
@@ -53,11 +53,13 @@ it('a file that somebody has stored stays when a copy of the same name that neve
   expect([content(there, 'wip/plan.md'), content(all.storage, remote_path)]).toEqual(['of the one', 'of the one']);
 }, 120_000);
 
-it('a file whose record somebody else has removed is stored as a new one', async () => {
+it('a file whose record somebody else has removed is told as that, and stored as a new one', async () => {
   const [file_id = ''] = await stored('wip/plan.md');
   await pulled([file_id]);
   await all.stations[0].client.call(deleteFile, { node_id: node, file_id, confirmed: true });
   expect(await recorded()).toEqual([]);
+  const state = await all.stations[1].client.call(fileStatus, { node_id: node });
+  expect([state.clean, state.deleted_remote]).toMatchObject([[], [{ path: 'wip/plan.md' }]]);
   const { stored: again, refused } = await store(1, 'wip/plan.md');
   expect(refused).toEqual([]);
   expect(again).toMatchObject([{ local_path: join(there, 'wip/plan.md'), remote_name: 'team' }]);

@@ -51,6 +51,11 @@ export class CentralFacts {
     return { ...told, pushed: told.pushed || wasPushed, ...(isSeen ? { remote: { sha256: lastSyncedHash } } : {}) };
   }
 
+  /** Whether somebody else has removed the record of a file that this device had in common with its remote. */
+  isGone({ fileId, lastSyncedHash }: TrackedPath): boolean {
+    return lastSyncedHash !== null && this.records?.has(fileId) === false;
+  }
+
   /** Of any file of the node. */
   ofRecord(record: FileRecord): Told {
     const { is_native_format: native, last_pushed_at, remote_name } = record;

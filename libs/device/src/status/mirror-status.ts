@@ -182,10 +182,12 @@ class MirrorTeller implements SectionVisitor {
   ): void {
     const { path, fileId, sizeBytes, lastSyncedHash: synced } = file;
     const { facts } = this.mirror;
+    const isGone = facts?.isGone(file) === true;
     if (facts) this.toldIds.add(fileId);
+    if (isGone) this.toldPaths.add(path);
     const told = facts?.of(file) ?? { ...NEVER_ASKED, pushed: file.wasPushed };
     const remote_name = facts?.records?.get(fileId)?.remote_name ?? null;
-    this.add({ ...told, record: 'tracked', disk, synced }, { path, remote_name }, async () => ({
+    this.add({ ...told, record: isGone ? 'tombstone' : 'tracked', disk, synced }, { path, remote_name }, async () => ({
       ...this.entry(path, onDisk),
       file_id: fileId,
       size_bytes: sizeBytes,
