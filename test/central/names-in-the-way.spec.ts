@@ -78,6 +78,15 @@ it('nothing counts as stored that only has a name like a stored file', async () 
   expect(await recorded()).toMatchObject([{ id: file_id, size_bytes: 'wip/PLAN.md of the one'.length, version: 1 }]);
 }, 120_000);
 
+it('a name that only Windows refuses is pulled where it can be', async () => {
+  const paths = ['wip/What: now?.md', 'wip/con.txt', 'wip/ends with a dot.'];
+  const ids = await stored(...paths);
+  const [first = '', ...others] = ids;
+  await all.stations[1].client.call(pullFile, { file_id: first });
+  expect((await pulled(others)).refused).toEqual([]);
+  for (const path of paths) expect(content(there, path)).toBe(`${path} of the one`);
+}, 120_000);
+
 it('what is no file in the place of some files keeps no other from being pulled, and those can be deleted', async () => {
   const ids = await stored('wip/a.md', 'wip/b.md', 'wip/c.md');
   await pulled(ids);

@@ -42,6 +42,9 @@ interface Staged {
   readonly group: readonly Placing[];
 }
 
+/** A file that was tracked where it lay has the name that it was given there: what only Windows refuses, others take. */
+export const NAMES_HERE = { portable: process.platform === 'win32' };
+
 /** Contents that are written at once. */
 const AT_ONCE = 8;
 
@@ -102,7 +105,7 @@ export class Placements {
     const write = async ({ file, at, bytes }: Placing): Promise<void> => {
       signal.throwIfAborted();
       await unlessRefused(file, refused, () => {
-        checkedPath(file.path, 'path', { portable: true });
+        checkedPath(file.path, 'path', NAMES_HERE);
         if (at.exists || known.has(pathKey(at.path))) mustBeFree(this.parts.store, row.nodeId, at);
         return files.write({ path: at.path, bytes });
       });

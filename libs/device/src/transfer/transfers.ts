@@ -10,6 +10,7 @@ import { NodeLocks } from '../locks/node-locks.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
 import { LocalFiles } from './local-files.js';
+import { NAMES_HERE } from './placements.js';
 
 /** On whose behalf bytes move, and until when. */
 export interface Transferring {
@@ -116,7 +117,7 @@ export class Transfers {
     if (sha256 !== null && !isOurs && !force) throw unpushed(file, sha256);
     const told = { pulled: file, sha256: content.sha256, maxBytes: Number.MAX_SAFE_INTEGER };
     const options = { envelope, action: 'pull_file', signal, ...told };
-    const { path } = checkedPath(file.path, 'path', { portable: sha256 === null });
+    const { path } = checkedPath(file.path, 'path', sha256 === null ? NAMES_HERE : {});
     if (sha256 === null) await this.changes.createIn(row, path, content.bytes(), options);
     else await this.changes.replaceIn(row, path, content.bytes(), { ...options, ifMatch: sha256 });
     return true;
