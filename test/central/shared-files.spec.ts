@@ -180,6 +180,13 @@ it('people do the same with the command, many files at a time', async () => {
   expect(existsSync(join(there, 'wip/a.md'))).toBe(false);
   expect((await svc(other, 'pull', node)).told['pulled']).toHaveLength(3);
   expect(['a', 'b', 'c'].map((name) => file(there, `wip/${name}.md`))).toEqual(['a', 'b', 'c']);
+  // What was deleted here comes back for who names it.
+  unlinkSync(join(there, 'wip/c.md'));
+  const { told: without } = await svc(other, 'pull', node);
+  expect([without['pulled'], existsSync(join(there, 'wip/c.md'))]).toEqual([[], false]);
+  expect(without['left']).toContainEqual(expect.objectContaining({ path: 'wip/c.md', deleted_here: true }));
+  await svc(other, 'pull', node, 'wip/c.md');
+  expect(file(there, 'wip/c.md')).toBe('c');
   // A change on both sides is left, unless it is forced.
   writeFileSync(join(there, 'wip/a.md'), 'there');
   writeFileSync(join(here, 'wip/a.md'), 'here');

@@ -222,6 +222,12 @@ export const pullFile = command({
             path: FilePath,
             class: z.enum(PULL_CLASSES),
             message: z.string().optional().describe('Why the remote does not tell, or what is in conflict.'),
+            deleted_here: z
+              .boolean()
+              .optional()
+              .describe(
+                'True for a file that was deleted here, and is on the remote as it was: a pull brings it back.',
+              ),
           }),
         ),
         complete: z.boolean().describe(`False for a node with more than ${LIMITS.filesMax} uploaded files.`),

@@ -102,6 +102,11 @@ export class LocalFiles {
     return state === null || state.isDeleted || (state.nodeId === node_id && state.path === path);
   }
 
+  /** Whether a file of which nothing lies here was here, where its record tells. */
+  isDeletedHere({ node_id, path }: FileRecord, state: FileState | null): boolean {
+    return state?.nodeId === node_id && state.path === path;
+  }
+
   /** Whether a file of a node has the very content of one that lies elsewhere on this machine. */
   async isCopyOf(
     row: MirrorRow,

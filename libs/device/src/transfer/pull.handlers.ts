@@ -126,6 +126,8 @@ export class PullHandlers {
     const { state, sha256 } = found.done;
     if (sha256 !== null && sha256 === look.sha256) return { ...told, class: 'unchanged' };
     const known = state?.lastSyncedHash ?? null;
+    const isDeleted = sha256 === null && known === look.sha256 && this.files.isDeletedHere(file, state);
+    if (isDeleted) return { ...told, class: 'updated', deleted_here: true };
     if (sha256 === null || sha256 === known) return { ...told, class: 'updated' };
     return { ...told, class: 'conflict', message: look.sha256 === known ? CHANGED_HERE : CHANGED_ON_BOTH };
   }

@@ -65,6 +65,8 @@ const LEFT: Readonly<Record<(typeof PULL_CLASSES)[number], string | null>> = {
   native: 'a document of a cloud service',
 };
 
+const DELETED_HERE = 'deleted here: pull it by its path to have it back, or delete it with `svc files delete`';
+
 /** `svc files store`, `svc files pull`, `svc files snapshot`: between the folders of a workstation and the storage of its organisation. */
 export function fileTransferCommands(files: Command): void {
   storeCommand(files);
@@ -185,7 +187,7 @@ async function wantedOf({
   for (const path of paths) wanted.set(await resolveFile(client, nodeId, path), path);
   if (paths.length > 0) return wanted;
   for (const file of preview?.files ?? [])
-    if (file.class === 'updated' || (force && file.class === 'conflict')) wanted.set(file.file_id, file.path);
+    if (isNewer(file) || (force && file.class === 'conflict')) wanted.set(file.file_id, file.path);
   return wanted;
 }
 
@@ -250,8 +252,13 @@ function failureLine({ name, message }: Failure): string {
   return `refused  ${printable(`${name}: ${message}`)}`;
 }
 
-function leftLine({ path, class: name, message }: Previewed): string | null {
-  const reason = message ?? LEFT[name];
+/** What somebody deleted here, and nobody changed since, is not brought back unasked. */
+function isNewer({ class: name, deleted_here = false }: Previewed): boolean {
+  return name === 'updated' && !deleted_here;
+}
+
+function leftLine({ path, class: name, message, deleted_here = false }: Previewed): string | null {
+  const reason = message ?? (deleted_here ? DELETED_HERE : LEFT[name]);
   return reason === null ? null : `left     ${printable(`${path}: ${reason}`)}`;
 }
 
