@@ -1,6 +1,24 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { deleteFile, fileStatus, listFiles, pullFile, pullFiles, storeFiles } from '@workspace-graph/contracts';
+import {
+  adoptFiles,
+  deleteFile,
+  fileStatus,
+  listFiles,
+  pullFile,
+  pullFiles,
+  purgeNode,
+  storeFiles,
+} from '@workspace-graph/contracts';
 import { until } from './central-world.js';
 import { STATIONS_MS, startTwoWorkstations, type TwoWorkstations } from './two-workstations.js';
 
@@ -76,6 +94,26 @@ it('nothing counts as stored that only has a name like a stored file', async () 
     { code: 'DESTINATION_EXISTS', message: expect.stringContaining('differs from wip/PLAN.md only by case') },
   ]);
   expect(await recorded()).toMatchObject([{ id: file_id, size_bytes: 'wip/PLAN.md of the one'.length, version: 1 }]);
+}, 120_000);
+
+it('what a purged node has left on a remote is not for who sees another one of its name', async () => {
+  const name = `Secret ${Math.random()}`;
+  const make = () => all.project(name);
+  const { id, here: folder } = await make();
+  const path = 'wip/plan.md';
+  writeFileSync(join(folder, path), 'of the purged one');
+  await all.stations[0].client.call(storeFiles, { node_id: id, local_paths: [join(folder, path)] });
+  await all.ada.call(purgeNode, { node_id: id, confirmed: true });
+  await until('its folder is gone', () => !existsSync(folder));
+
+  const { id: again } = await make();
+  for (const client of [all.wanda, all.stations[1].client]) {
+    expect((await client.call(fileStatus, { node_id: again })).new_remote).toEqual([]);
+    const { files, skipped } = await client.call(adoptFiles, { node_id: again, paths: [path] });
+    expect([files, skipped]).toMatchObject([[], [{ path }]]);
+  }
+  // Who manages may take it in again.
+  expect((await all.ada.call(adoptFiles, { node_id: again, paths: [path] })).files).toMatchObject([{ path }]);
 }, 120_000);
 
 it('a name that only Windows refuses is pulled where it can be', async () => {

@@ -63,10 +63,8 @@ export class RemoteAdoptions {
     if (!first) return { files: [], skipped };
     const { signal, input } = adopting;
     return this.objects.change([first, ...others], { path: input.node_id, signal }, async (held, locked) => {
-      const known = await this.files.knownObjects(
-        held.name,
-        wanted.map(({ object }) => object.path),
-      );
+      const paths = wanted.map(({ object }) => object.path);
+      const known = await this.files.othersObjects(held.name, paths, adopting.context.caller);
       const found = await pMap(wanted, (one) => this.look(held, one, { known, signal: locked }), {
         concurrency: AT_ONCE,
       });
@@ -110,7 +108,7 @@ export class RemoteAdoptions {
     const skip = (reason: string): Found => ({ skipped: { path, reason } });
     const entry = await held.remote.stat(object.path, { signal });
     if (entry?.kind !== 'file' && entry?.kind !== 'document') return skip('is not a file on the remote of the node');
-    if (known.has(object.path)) return skip('is the content of another file, which is being moved');
+    if (known.has(object.path)) return skip('is the content of another file');
     if (entry.kind === 'document') return { ...wanted, document: entry };
     return { ...wanted, live: await this.objects.contents.of(held, { entry, known: null, path }, signal) };
   }

@@ -117,6 +117,15 @@ export const KNOWN_OBJECTS = statement(
     JOIN file.record r ON r.remote_name = $1::text AND md5(r.remote_path) = md5(w.path) AND r.remote_path = w.path`,
 );
 
+/** Which of some objects were files of nodes that were purged, and are of none since. $1 remote, $2 paths. */
+export const PURGED_OBJECTS = statement(
+  'file.purged_objects',
+  `
+  SELECT w.path FROM unnest($2::text[]) AS w(path)
+  WHERE EXISTS (SELECT FROM file.tombstone t
+    WHERE t.reason = 'purged' AND t.remote_name = $1::text AND md5(t.remote_path) = md5(w.path) AND t.remote_path = w.path)`,
+);
+
 /** A file as a listing answers it. $1 user, $2 sees all, $3 file. */
 export const PLACED_FILE = statement(
   'file.placed',

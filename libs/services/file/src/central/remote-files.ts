@@ -22,6 +22,7 @@ import {
   type FoundFile,
   KNOWN_OBJECTS,
   PLACED_FILE,
+  PURGED_OBJECTS,
 } from './remote-file.statements.js';
 
 type Row<T> = T & Record<string, unknown>;
@@ -80,6 +81,15 @@ export class RemoteFiles {
     if (paths.length === 0) return new Set();
     const rows = await this.database.rows<{ path: string }>(KNOWN_OBJECTS, [remote, paths]);
     return new Set(rows.map(({ path }) => path));
+  }
+
+  /** Which of some objects are none for a caller: of other files, or left by a node that was purged, of which only who sees all nodes may know. */
+  async othersObjects(remote: string, paths: readonly string[], caller: Caller): Promise<Set<string>> {
+    const known = await this.knownObjects(remote, paths);
+    const [, seesAll] = seenBy(caller);
+    if (seesAll || paths.length === 0) return known;
+    const rows = await this.database.rows<{ path: string }>(PURGED_OBJECTS, [remote, paths]);
+    return new Set([...known, ...rows.map(({ path }) => path)]);
   }
 
   /** A file to be read. @throws ServiceError NODE_NOT_FOUND, FILE_NOT_FOUND, NATIVE_FORMAT */

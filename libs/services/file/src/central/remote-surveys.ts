@@ -35,6 +35,12 @@ export interface Survey extends OutputOf<typeof surveyRemote> {
 type Listed = RemoteFile | RemoteDocument;
 type Comparison = Pick<Survey, 'untracked' | 'missing' | 'changed'> & { readonly isWhole: boolean };
 
+interface Comparing {
+  readonly folder: string;
+  readonly records: readonly RecordedObject[];
+  readonly caller: Caller;
+}
+
 /** Compares the records of nodes with what their remotes list: in one listing, and without reading a content. */
 @Injectable()
 export class RemoteSurveys {
@@ -63,7 +69,9 @@ export class RemoteSurveys {
       try {
         const own = records.filter((record) => record.remote_name === remote_name);
         const told = await onNode(remote_name, node, () =>
-          this.pool.use(remote_name, (held) => this.compare(held, { folder: node.folder, records: own }, signal)),
+          this.pool.use(remote_name, (held) =>
+            this.compare(held, { folder: node.folder, records: own, caller }, signal),
+          ),
         );
         untracked.push(...told.untracked);
         missing.push(...told.missing);
@@ -79,7 +87,7 @@ export class RemoteSurveys {
 
   private async compare(
     held: HeldRemote,
-    { folder, records }: { readonly folder: string; readonly records: readonly RecordedObject[] },
+    { folder, records, caller }: Comparing,
     signal: AbortSignal,
   ): Promise<Comparison> {
     const listed = new Map<string, Listed>();
@@ -95,10 +103,8 @@ export class RemoteSurveys {
     const changed = within.flatMap((record) => changeOf(record, listed.get(record.remote_path ?? '')));
     const own = new Set(within.map(({ remote_path: path }) => path));
     const foreign = [...listed.values()].filter(({ path }) => !own.has(path));
-    const known = await this.files.knownObjects(
-      held.name,
-      foreign.map(({ path }) => path),
-    );
+    const paths = foreign.map(({ path }) => path);
+    const known = await this.files.othersObjects(held.name, paths, caller);
     const untracked = foreign.flatMap((entry) => (known.has(entry.path) ? [] : findOf(entry, folder)));
     return { untracked, missing, changed, isWhole: true };
   }
