@@ -10,6 +10,7 @@ import type { GraphNode } from '../graph/graph';
 import { useGraph } from '../graph/graph-query';
 import { Dialog } from '../parts/dialog';
 import { IconButton } from '../parts/icon-button';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
 import { TypeGlyph } from '../parts/type-glyph';
@@ -35,24 +36,24 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
   useEffect(() => setParentId((chosen) => chosen ?? besideId ?? first ?? null), [besideId, first]);
   const chosen = type ?? (graph && organizations.length === 0 ? 'organization' : 'project');
   const parent = graph?.nodes.get(parentId ?? '');
-  const submit = async (event: FormEvent) => {
+  const [make, isMaking] = useOneAtATime(async () => {
+    const { id } = await create.mutateAsync({
+      type: chosen,
+      name: title,
+      ...(chosen === 'organization' ? {} : placeOf(parent)),
+    });
+    await queries.invalidateQueries({ queryKey: ['graph'] });
+    onClose();
+    void navigate({ to: '/graph', search: { node: id } });
+    return true;
+  });
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    try {
-      const { id } = await create.mutateAsync({
-        type: chosen,
-        name: title,
-        ...(chosen === 'organization' ? {} : placeOf(parent)),
-      });
-      await queries.invalidateQueries({ queryKey: ['graph'] });
-      onClose();
-      void navigate({ to: '/graph', search: { node: id } });
-    } catch {
-      // What it was refused with is shown below the fields.
-    }
+    make();
   };
   return (
     <Dialog opened onClose={onClose} title={t('create.title')} size="34rem">
-      <form className="stack" onSubmit={(event) => void submit(event)}>
+      <form className="stack" onSubmit={submit}>
         <div className="types" role="radiogroup" aria-label={t('create.type')}>
           {TYPES.map((value) => (
             <label key={value} className="type">
@@ -81,7 +82,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
         <p className="f12 t3">{t('create.folder')}</p>
         <Refused error={create.error} />
         <div className="row">
-          <button type="submit" className="btn primary">
+          <button type="submit" className="btn primary" aria-disabled={isMaking || undefined}>
             {t('create.submit')}
             <span aria-hidden="true">
               <kbd>↵</kbd>

@@ -3,6 +3,7 @@ import { Check, EyeOff } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { PickOne } from '../parts/pick-one';
 import { Refused } from '../parts/problem';
 
@@ -12,9 +13,10 @@ export function Ask({ nodeId, onClose }: { readonly nodeId: string; readonly onC
   const [access, setAccess] = useState<AccessLevel>('read');
   const [reason, setReason] = useState('');
   const ask = useChange(requestAccess, null);
+  const [send, isSending] = useOneAtATime(() => ask.mutateAsync({ node_id: nodeId, access, reason }));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    ask.mutate({ node_id: nodeId, access, reason });
+    send();
   };
   return (
     <div className="empty">
@@ -43,7 +45,7 @@ export function Ask({ nodeId, onClose }: { readonly nodeId: string; readonly onC
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <Refused error={ask.error} />
-          <button type="submit" className="btn">
+          <button type="submit" className="btn" aria-disabled={isSending || undefined}>
             {t('ask.submit')}
           </button>
         </form>

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { Avatar } from '../parts/avatar';
 import { IconButton } from '../parts/icon-button';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { DutyDetails } from './duty-details';
 import type { Duty } from './node-query';
@@ -146,9 +147,14 @@ function NewDuty({ nodeId, onClose }: { readonly nodeId: string; readonly onClos
   const { t } = useTranslation();
   const [title, setTitle] = useState('');
   const add = useChange(addResponsibility, nodeId);
+  const [make, isMaking] = useOneAtATime(async () => {
+    await add.mutateAsync({ node_id: nodeId, title });
+    onClose();
+    return true;
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    add.mutate({ node_id: nodeId, title }, { onSuccess: onClose });
+    make();
   };
   return (
     <form className="adder" onSubmit={submit}>
@@ -163,7 +169,7 @@ function NewDuty({ nodeId, onClose }: { readonly nodeId: string; readonly onClos
         onKeyDown={(event) => event.key === 'Escape' && onClose()}
       />
       <Refused error={add.error} />
-      <button type="submit" className="btn primary sm">
+      <button type="submit" className="btn primary sm" aria-disabled={isMaking || undefined}>
         {t('duties.add')}
       </button>
     </form>

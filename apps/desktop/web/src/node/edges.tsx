@@ -17,6 +17,7 @@ import { RELATIONS } from '../graph/filters';
 import { IconButton } from '../parts/icon-button';
 import { More } from '../parts/more';
 import { NodeLink } from '../parts/node-link';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { PickOne } from '../parts/pick-one';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
@@ -44,12 +45,13 @@ export function Edges({ node, mayManage }: EdgesProps) {
     node.id,
   );
   const remove = async (edge: NodeEdge, isConfirmed = false) => {
-    if (!(await removal.run(edge, isConfirmed))) return;
+    if (!(await removal.run(edge, isConfirmed))) return false;
     const { relation, direction } = edge;
     tell(t('edges.removed', { name: edge.node.name }), async () => {
       await change(connect, { ...endsOf(node.id, edge.node.id, direction), relation, confirmed: true });
       await refreshNode(node.id);
     });
+    return true;
   };
   return (
     <section className="ds" aria-labelledby={`edges-${node.id}`}>
@@ -68,7 +70,7 @@ export function Edges({ node, mayManage }: EdgesProps) {
       {edges.length === 0 && !isAdding && <p className="t3">{t('edges.none')}</p>}
       <ul>
         {edges.map((edge) => (
-          <EdgeRow key={edge.id} edge={edge} onRemove={mayManage ? () => void remove(edge) : undefined} />
+          <EdgeRow key={edge.id} edge={edge} onRemove={mayManage ? () => remove(edge) : undefined} />
         ))}
       </ul>
       <More next={next} />
@@ -101,13 +103,15 @@ function useEdges(node: Node) {
 
 interface EdgeRowProps {
   readonly edge: NodeEdge;
-  readonly onRemove: (() => void) | undefined;
+  /** Whether it has been removed. */
+  readonly onRemove: (() => Promise<boolean>) | undefined;
 }
 
 function EdgeRow({ edge, onRemove }: EdgeRowProps) {
   const { t } = useTranslation();
   const Arrow = edge.direction === 'outgoing' ? ArrowRight : ArrowLeft;
   const isFixed = isMembership(edge);
+  const [remove] = useOneAtATime(async () => onRemove?.());
   return (
     <li className="li">
       <span className="t3" title={t(`edges.${edge.direction}`)}>
@@ -118,7 +122,7 @@ function EdgeRow({ edge, onRemove }: EdgeRowProps) {
       <span className={onRemove && isFixed ? 'end kept' : 'end'}>
         {t(`relation.${edge.relation}`)}
         {onRemove && !isFixed && (
-          <IconButton icon={X} label={t('edges.remove', { name: edge.node.name })} onClick={onRemove} className="ed" />
+          <IconButton icon={X} label={t('edges.remove', { name: edge.node.name })} onClick={remove} className="ed" />
         )}
       </span>
     </li>
@@ -143,9 +147,9 @@ function NewEdge({ node, onClose }: { readonly node: Node; readonly onClose: () 
     (otherId: string, confirmed) => change(connect, { ...endsOf(node.id, otherId, direction), relation, confirmed }),
     node.id,
   );
-  const add = async (otherId: string, isConfirmed = false) => {
+  const [add] = useOneAtATime(async (otherId: string, isConfirmed: boolean) => {
     if (await guarded.run(otherId, isConfirmed)) onClose();
-  };
+  });
   const joined = new Set(
     node.edges.items
       .filter((edge) => edge.direction === direction && edge.relation === relation)
@@ -185,7 +189,7 @@ function NewEdge({ node, onClose }: { readonly node: Node; readonly onClose: () 
               ...(joined.has(id) ? { off: t('edges.exists') } : {}),
             }));
         }}
-        onPick={({ id }) => void add(id)}
+        onPick={({ id }) => add(id, false)}
         onLeave={onClose}
         isInline
       />

@@ -20,6 +20,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
 import { IconButton } from '../parts/icon-button';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
 import { kindOfLink, type LinkKind } from './link-kind';
@@ -37,6 +38,8 @@ const ICONS: Readonly<Record<LinkKind, LucideIcon>> = {
   folder: Folder,
 };
 
+type Link = Node['tools'][number];
+
 interface LinksProps {
   readonly node: Node;
   readonly kind: 'data_sources' | 'tools';
@@ -49,7 +52,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
   const [isAdding, setAdding] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const links = node[kind];
-  const remove = async (link: (typeof links)[number]) => {
+  const remove = async (link: Link) => {
     setError(null);
     try {
       if (kind === 'tools') await change(removeTool, { tool_id: link.id });
@@ -57,12 +60,13 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       await refreshNode(node.id);
     } catch (cause) {
       setError(cause);
-      return;
+      return false;
     }
     tell(t('links.removed', { name: link.name }), async () => {
       await change(kind === 'tools' ? addTool : addDataSource, { node_id: node.id, name: link.name, url: link.url });
       await refreshNode(node.id);
     });
+    return true;
   };
   return (
     <section className="ds" aria-labelledby={`${kind}-${node.id}`}>
@@ -81,27 +85,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       {links.length === 0 && !isAdding && <p className="t3">{t(`links.no_${kind}`)}</p>}
       <ul>
         {links.map((link) => (
-          <li className="li" key={link.id}>
-            <LinkIcon kind={kind} link={link} />
-            {link.url === null ? (
-              <span className="cut">{link.name}</span>
-            ) : (
-              <a className="cut ink" href={link.url} target="_blank" rel="noreferrer noopener" title={link.url}>
-                {link.name}
-              </a>
-            )}
-            <span className="end">
-              {link.url !== null && <span className="mono cut host">{hostOf(link.url)}</span>}
-              {mayManage && (
-                <IconButton
-                  icon={X}
-                  label={t('links.remove', { name: link.name })}
-                  onClick={() => void remove(link)}
-                  className="ed"
-                />
-              )}
-            </span>
-          </li>
+          <LinkRow key={link.id} kind={kind} link={link} onRemove={mayManage ? () => remove(link) : undefined} />
         ))}
       </ul>
       <Refused error={error} />
@@ -109,8 +93,37 @@ export function Links({ node, kind, mayManage }: LinksProps) {
   );
 }
 
+interface LinkRowProps extends Pick<LinksProps, 'kind'> {
+  readonly link: Link;
+  /** Whether it has been removed. */
+  readonly onRemove: (() => Promise<boolean>) | undefined;
+}
+
+function LinkRow({ kind, link, onRemove }: LinkRowProps) {
+  const { t } = useTranslation();
+  const [remove] = useOneAtATime(async () => onRemove?.());
+  return (
+    <li className="li">
+      <LinkIcon kind={kind} link={link} />
+      {link.url === null ? (
+        <span className="cut">{link.name}</span>
+      ) : (
+        <a className="cut ink" href={link.url} target="_blank" rel="noreferrer noopener" title={link.url}>
+          {link.name}
+        </a>
+      )}
+      <span className="end">
+        {link.url !== null && <span className="mono cut host">{hostOf(link.url)}</span>}
+        {onRemove && (
+          <IconButton icon={X} label={t('links.remove', { name: link.name })} onClick={remove} className="ed" />
+        )}
+      </span>
+    </li>
+  );
+}
+
 /** By what is behind it; what nothing is known of has the sign that it has in the palette. */
-function LinkIcon({ kind, link }: Pick<LinksProps, 'kind'> & { readonly link: Node['tools'][number] }) {
+function LinkIcon({ kind, link }: Pick<LinkRowProps, 'kind' | 'link'>) {
   const [known, other] = [kindOfLink(link), kind === 'tools' ? Wrench : Link2];
   const Icon = known === null ? other : ICONS[known];
   return <Icon className="i s14" aria-hidden="true" />;
@@ -131,9 +144,14 @@ function NewLink({ nodeId, kind, onClose }: NewLinkProps) {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const add = useChange(kind === 'tools' ? addTool : addDataSource, nodeId);
+  const [make, isMaking] = useOneAtATime(async () => {
+    await add.mutateAsync({ node_id: nodeId, name, url: url.trim() || null });
+    onClose();
+    return true;
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    add.mutate({ node_id: nodeId, name, url: url.trim() || null }, { onSuccess: onClose });
+    make();
   };
   return (
     <form className="adder" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
@@ -155,7 +173,7 @@ function NewLink({ nodeId, kind, onClose }: NewLinkProps) {
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
       <Refused error={add.error} />
-      <button type="submit" className="btn primary sm">
+      <button type="submit" className="btn primary sm" aria-disabled={isMaking || undefined}>
         {t(`links.add_${kind}`)}
       </button>
     </form>

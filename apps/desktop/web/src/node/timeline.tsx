@@ -1,28 +1,19 @@
-import {
-  type EventKind,
-  type GraphEvent,
-  type ListedEvent,
-  listEvents,
-  logEvent,
-  type Node,
-  resolveEvent,
-  supersedeEvent,
-} from '@workspace-graph/contracts';
+import { type EventKind, type ListedEvent, listEvents, type Node, resolveEvent } from '@workspace-graph/contracts';
 import { Check, CircleCheck, CornerDownRight, Plus, StickyNote } from 'lucide-react';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { client } from '../api/client';
 import { usePages } from '../api/pages';
-import { COMMAND_KEY } from '../parts/command-key';
 import { EVENT_ICONS } from '../parts/event-icons';
-import { EVENT_KINDS, EventKindFilter } from '../parts/event-kind-filter';
+import { EventKindFilter } from '../parts/event-kind-filter';
 import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
 import { More } from '../parts/more';
-import { PickOne } from '../parts/pick-one';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { Problem, Refused } from '../parts/problem';
 import { tell } from '../parts/toasts';
+import { EventForm, useEventDraft } from './event-form';
 
 const PAGE = 50;
 /** Rows that are announced where the node knows of fewer. */
@@ -37,7 +28,8 @@ interface TimelineProps {
 export function Timeline({ node, mayWrite }: TimelineProps) {
   const { t } = useTranslation();
   const [kind, setKind] = useState<EventKind | ''>('');
-  const [isWriting, setWriting] = useState(false);
+  const writing = useEventDraft({ node: node.id });
+  const isWriting = writing.draft !== null;
   const {
     items: events,
     isRead,
@@ -74,7 +66,12 @@ export function Timeline({ node, mayWrite }: TimelineProps) {
     <>
       <div className="row bar">
         {mayWrite && (
-          <button type="button" className="btn sm" onClick={() => setWriting(!isWriting)} aria-expanded={isWriting}>
+          <button
+            type="button"
+            className="btn sm"
+            onClick={isWriting ? writing.leave : writing.begin}
+            aria-expanded={isWriting}
+          >
             <Plus className="i" aria-hidden="true" />
             {t('events.log')}
           </button>
@@ -82,7 +79,7 @@ export function Timeline({ node, mayWrite }: TimelineProps) {
         <span className="grow" />
         <EventKindFilter value={kind} onPick={setKind} />
       </div>
-      {isWriting && <EventForm nodeId={node.id} onClose={() => setWriting(false)} />}
+      {mayWrite && isWriting && <EventForm nodeId={node.id} writing={writing} />}
       {error && <Problem error={error} onRetry={refetch} />}
       {isRead && events.length === 0 && (
         <div className="empty">
@@ -122,12 +119,15 @@ interface EventRowProps {
 function EventRow({ event, next, mayWrite }: EventRowProps) {
   const { t } = useTranslation();
   const moments = useMoments();
-  const [isReplacing, setReplacing] = useState(false);
+  const replacing = useEventDraft({ replaces: event });
+  const isReplacing = replacing.draft !== null;
   const resolve = useChange(resolveEvent, event.node_id);
   const { id, kind, status, content, occurred_at, logged_by, version, resolution } = event;
   const isOpen = kind === 'blocker' && status === 'active';
-  const settle = () =>
-    resolve.mutate({ event_id: id, expected_version: version }, { onSuccess: () => tell(t('events.resolved')) });
+  const [settle, isSettling] = useOneAtATime(async () => {
+    await resolve.mutateAsync({ event_id: id, expected_version: version });
+    tell(t('events.resolved'));
+  });
   const Icon = status === 'resolved' ? CircleCheck : EVENT_ICONS[kind];
   return (
     <li id={`event-${id}`}>
@@ -155,80 +155,20 @@ function EventRow({ event, next, mayWrite }: EventRowProps) {
         )}
         {mayWrite && status === 'active' && !isReplacing && (
           <span className={isOpen ? 'row push' : 'row push ed'}>
-            <button type="button" className="btn sm" onClick={settle}>
+            <button type="button" className="btn sm" aria-disabled={isSettling || undefined} onClick={settle}>
               <Check className="i" aria-hidden="true" />
               {t('events.resolve')}
             </button>
-            <button type="button" className="btn sm ghost" onClick={() => setReplacing(true)}>
+            <button type="button" className="btn sm ghost" onClick={replacing.begin}>
               {t('events.supersede')}
             </button>
           </span>
         )}
       </div>
       <Refused error={resolve.error} />
-      {isReplacing && <EventForm nodeId={event.node_id} replaces={event} onClose={() => setReplacing(false)} />}
+      {mayWrite && status === 'active' && isReplacing && (
+        <EventForm nodeId={event.node_id} replaces={event} writing={replacing} />
+      )}
     </li>
-  );
-}
-
-interface EventFormProps {
-  readonly nodeId: string;
-  /** What the new one takes the place of. */
-  readonly replaces?: GraphEvent;
-  readonly onClose: () => void;
-}
-
-function EventForm({ nodeId, replaces, onClose }: EventFormProps) {
-  const { t } = useTranslation();
-  const id = useId();
-  const [kind, setKind] = useState<EventKind>(replaces?.kind ?? 'note');
-  const [content, setContent] = useState(replaces?.content ?? '');
-  const log = useChange(logEvent, nodeId);
-  const supersede = useChange(supersedeEvent, nodeId);
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault();
-    const done = { onSuccess: onClose };
-    if (replaces) supersede.mutate({ event_id: replaces.id, kind, content, expected_version: replaces.version }, done);
-    else log.mutate({ node_id: nodeId, kind, content }, done);
-  };
-  return (
-    <form className="adder padded" onSubmit={submit}>
-      <div className="row">
-        <PickOne
-          label={t('events.kind')}
-          className="input"
-          options={EVENT_KINDS.map((value) => ({ value, text: t(`event.${value}`) }))}
-          value={kind}
-          onPick={setKind}
-        />
-      </div>
-      <textarea
-        id={id}
-        className="input"
-        rows={3}
-        aria-label={t('events.content')}
-        placeholder={t('events.content')}
-        value={content}
-        // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
-        autoFocus
-        onChange={(event) => setContent(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose();
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
-        }}
-      />
-      <Refused error={log.error ?? supersede.error} />
-      <div className="row acts">
-        <button type="submit" className="btn primary sm">
-          {replaces ? t('events.supersede') : t('events.log')}
-        </button>
-        <button type="button" className="btn ghost sm" onClick={onClose}>
-          {t('edit.cancel')}
-        </button>
-        <span className="f12 t3 push">
-          <kbd>{COMMAND_KEY} Enter</kbd>
-        </span>
-      </div>
-    </form>
   );
 }

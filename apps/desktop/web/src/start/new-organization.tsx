@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { queries } from '../api/client';
+import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { Way } from './way';
 
@@ -14,16 +15,15 @@ export function NewOrganization() {
   const navigate = useNavigate();
   const [name, setName] = useState<string | null>(null);
   const create = useChange(createNode, null);
-  const submit = async (event: FormEvent) => {
+  const [make, isMaking] = useOneAtATime(async () => {
+    const { id } = await create.mutateAsync({ type: 'organization', name: name ?? '' });
+    await navigate({ to: '/graph', search: { node: id } });
+    for (const queryKey of [['graph'], ['overview']]) void queries.invalidateQueries({ queryKey });
+    return true;
+  });
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (create.isPending) return;
-    try {
-      const { id } = await create.mutateAsync({ type: 'organization', name: name ?? '' });
-      await navigate({ to: '/graph', search: { node: id } });
-      for (const queryKey of [['graph'], ['overview']]) void queries.invalidateQueries({ queryKey });
-    } catch {
-      // What it was refused with is shown below the field.
-    }
+    make();
   };
   return (
     <Way
@@ -32,7 +32,7 @@ export function NewOrganization() {
       text={t('start.create_help')}
       below={
         name !== null && (
-          <form className="adder" onSubmit={(event) => void submit(event)}>
+          <form className="adder" onSubmit={submit}>
             <label className="field">
               <span className="lbl">{t('start.name')}</span>
               <input
@@ -46,7 +46,7 @@ export function NewOrganization() {
             </label>
             <Refused error={create.error} />
             <div className="row acts">
-              <button type="submit" className="btn primary sm" aria-disabled={create.isPending || undefined}>
+              <button type="submit" className="btn primary sm" aria-disabled={isMaking || undefined}>
                 {t('create.submit')}
               </button>
               <button type="button" className="btn ghost sm" onClick={() => setName(null)}>

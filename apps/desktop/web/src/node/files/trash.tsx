@@ -7,6 +7,7 @@ import { usePages } from '../../api/pages';
 import { Ghosts } from '../../parts/ghosts';
 import { useMoments } from '../../parts/moments';
 import { More } from '../../parts/more';
+import { useOneAtATime } from '../../parts/one-at-a-time';
 import { Problem, Refused } from '../../parts/problem';
 
 /** What was deleted or replaced in a node and can be brought back. */
@@ -39,10 +40,7 @@ export function Trash({ nodeId }: { readonly nodeId: string }) {
             </span>
             <span className="meta num">
               <span>{t(`files.reason.${reason}`, { time: moments.short(trashed_at) })}</span>
-              <button type="button" className="btn sm" onClick={() => restore.mutate({ trash_id: id })}>
-                <Undo2 className="i" aria-hidden="true" />
-                {t('files.restore')}
-              </button>
+              <Restore onRestore={() => restore.mutateAsync({ trash_id: id })} />
             </span>
           </li>
         ))}
@@ -50,5 +48,19 @@ export function Trash({ nodeId }: { readonly nodeId: string }) {
       {!isRead && <Ghosts rows={3} height={30} />}
       <More next={next} />
     </section>
+  );
+}
+
+function Restore({ onRestore }: { readonly onRestore: () => Promise<unknown> }) {
+  const { t } = useTranslation();
+  const [restore, isRestoring] = useOneAtATime(async () => {
+    await onRestore();
+    return true;
+  });
+  return (
+    <button type="button" className="btn sm" aria-disabled={isRestoring || undefined} onClick={restore}>
+      <Undo2 className="i" aria-hidden="true" />
+      {t('files.restore')}
+    </button>
   );
 }
