@@ -95,6 +95,24 @@ it('what is taken away by a double click is taken away once', async () => {
   await context.close();
 });
 
+it('what is done while the browser says that it has no network is done at once, and once', async () => {
+  const node = await make('On a train');
+  const { context, page, faults } = await visit(node);
+  // The workspace is on this very machine.
+  await page.evaluate('dispatchEvent(new Event("offline"))');
+  await write(page, 'Said in a tunnel');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('textbox', { name: EVENT }).waitFor({ state: 'hidden' });
+  await page.getByText('Said in a tunnel').waitFor();
+  await page.getByRole('link', { name: TITLES.en.overview, exact: true }).click();
+  await page.getByRole('region', { name: 'Recent activity' }).getByText('On a train').first().waitFor();
+  await page.evaluate('dispatchEvent(new Event("online"))');
+  await page.waitForLoadState('networkidle');
+  expect((await read(node)).recent_events).toHaveLength(1);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('what is written of an event outlives every way out of it, and comes back after it was left', async () => {
   const [node, other] = [await make('Interrupted'), await make('Elsewhere')];
   const { context, page, faults } = await visit(node);

@@ -4,10 +4,15 @@ import { Client, Refusal, Unreachable } from '@workspace-graph/client';
 /** The workspace that has served this page; the browser's cookie is the credential. */
 export const client = new Client({ url: location.origin });
 
+/** Whether a browser says that it has no network does not matter: the workspace may be on this very machine. */
+const networkMode = 'always';
+
 /** A refusal is an answer: it is shown. What nobody answered is asked again, once. */
 export const queries = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode },
     queries: {
+      networkMode,
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
