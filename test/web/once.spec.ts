@@ -113,6 +113,32 @@ it('what is done while the browser says that it has no network is done at once, 
   await context.close();
 });
 
+it('a change whose answers were lost is the same one when it is sent again', async () => {
+  const node = await make('Unanswered');
+  const { context, page, faults } = await visit(node);
+  faults.allow(/^net::|\/nodes\//);
+  const carryOutUnanswered = async (route: Route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    await route.abort('connectionreset');
+  };
+  await page.route('**/events', carryOutUnanswered);
+  await write(page, 'Said once');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('alert').waitFor();
+  expect((await read(node)).recent_events).toHaveLength(1);
+  await page.unroute('**/events', carryOutUnanswered);
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('textbox', { name: EVENT }).waitFor({ state: 'hidden' });
+  expect((await read(node)).recent_events).toHaveLength(1);
+  // What is answered is over: the same words again are another event.
+  await button(page, 'Log event').click();
+  await page.getByRole('textbox', { name: EVENT }).fill('Said once');
+  await page.keyboard.press('Control+Enter');
+  await until('it is said twice', async () => (await read(node)).recent_events.length === 2);
+  await context.close();
+});
+
 it('what is written of an event outlives every way out of it, and comes back after it was left', async () => {
   const [node, other] = [await make('Interrupted'), await make('Elsewhere')];
   const { context, page, faults } = await visit(node);
