@@ -2,8 +2,10 @@ import { Combobox, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useAwaited } from './awaited';
+import { Message } from './problem';
 
 /** What is typed within this time is asked for together. */
 const TOGETHER_MS = 120;
@@ -35,31 +37,27 @@ interface PickerProps<T extends Option> {
   readonly shortcut?: string;
 }
 
-/** A field that finds one of many by what is typed. */
-export function Picker<T extends Option>({
-  label,
-  load,
-  onPick,
-  onLeave,
-  basis = '',
-  isInline = false,
-  isStanding = false,
-  shortcut,
-  id,
-}: PickerProps<T>) {
-  const { t } = useTranslation();
-  const [text, setText] = useState('');
+/** What is found for what is typed; a `best` match only where it is for what stands there now. */
+function useOptions<T extends Option>({ label, load, basis = '' }: PickerProps<T>, text: string, isAsking: boolean) {
   const [query] = useDebouncedValue(text.trim(), TOGETHER_MS);
-  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
-  const { data, error } = useQuery({
-    enabled: isInline || combobox.dropdownOpened,
+  const { data, error, isPlaceholderData } = useQuery({
+    enabled: isAsking,
     queryKey: ['pick', label, basis, query],
     queryFn: ({ signal }) => load(query, signal),
     staleTime: 5_000,
     placeholderData: keepPreviousData,
   });
+  const isAnswered = text.trim() === query && !isPlaceholderData && data !== undefined;
+  return { data, error, isAnswered, best: query === '' || !isAnswered ? undefined : data[0]?.id };
+}
+
+/** A field that finds one of many by what is typed. */
+export function Picker<T extends Option>(props: PickerProps<T>) {
+  const { label, onPick, onLeave, isInline = false, isStanding = false, shortcut, id } = props;
+  const [text, setText] = useState('');
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
+  const { data, error, isAnswered, best } = useOptions(props, text, isInline || combobox.dropdownOpened);
   // Enter takes the best match of what was typed.
-  const best = query === '' ? undefined : data?.[0]?.id;
   useEffect(() => {
     if (best === undefined) combobox.resetSelectedOption();
     else combobox.selectFirstOption();
@@ -67,25 +65,23 @@ export function Picker<T extends Option>({
   const pick = (id: string) => {
     const option = data?.find((one) => one.id === id);
     if (!option || option.off !== undefined) return;
+    awaited.leave();
     setText('');
     combobox.closeDropdown();
     onPick(option);
   };
-  const found = (
-    <Combobox.Options className="options" aria-label={label} tabIndex={isInline ? 0 : undefined}>
-      {data?.map(({ id, text: name, lead, note, off }) => (
-        <Combobox.Option key={id} value={id} disabled={off !== undefined}>
-          {lead}
-          <span className="cut" title={name}>
-            {name}
-          </span>
-          <span className="k cut">{off ?? note}</span>
-        </Combobox.Option>
-      ))}
-      {data?.length === 0 && <Combobox.Empty>{t('picker.nothing')}</Combobox.Empty>}
-      {error !== null && <Combobox.Empty>{error.message}</Combobox.Empty>}
-    </Combobox.Options>
-  );
+  const awaited = useAwaited(isAnswered, () => best !== undefined && pick(best));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') {
+      // It is for what is found, never for a form around it.
+      event.preventDefault();
+      if (!isAnswered && text.trim() !== '') awaited.ask();
+    }
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    onLeave?.();
+  };
+  const found = <Found label={label} options={data} error={error} isInline={isInline} />;
   return (
     <Combobox store={combobox} onOptionSubmit={pick} classNames={{ dropdown: 'menu', option: 'mi' }}>
       <Combobox.Target>
@@ -101,16 +97,16 @@ export function Picker<T extends Option>({
               // biome-ignore lint/a11y/noAutofocus: it was opened to be typed into
               autoFocus={!isStanding}
               onChange={(event) => {
+                awaited.leave();
                 setText(event.currentTarget.value);
                 combobox.openDropdown();
               }}
               onFocus={() => combobox.openDropdown()}
-              onBlur={() => combobox.closeDropdown()}
-              onKeyDown={(event) => {
-                if (event.key !== 'Escape') return;
-                event.stopPropagation();
-                onLeave?.();
+              onBlur={() => {
+                awaited.leave();
+                combobox.closeDropdown();
               }}
+              onKeyDown={onKeyDown}
             />
           </Combobox.EventsTarget>
           {shortcut && text === '' && (
@@ -126,5 +122,35 @@ export function Picker<T extends Option>({
         <Combobox.Dropdown hidden={!data && !error}>{found}</Combobox.Dropdown>
       )}
     </Combobox>
+  );
+}
+
+interface FoundProps {
+  readonly label: string;
+  readonly options: readonly Option[] | undefined;
+  readonly error: unknown;
+  readonly isInline: boolean;
+}
+
+function Found({ label, options, error, isInline }: FoundProps) {
+  const { t } = useTranslation();
+  return (
+    <Combobox.Options className="options" aria-label={label} tabIndex={isInline ? 0 : undefined}>
+      {options?.map(({ id, text, lead, note, off }) => (
+        <Combobox.Option key={id} value={id} disabled={off !== undefined}>
+          {lead}
+          <span className="cut" title={text}>
+            {text}
+          </span>
+          <span className="k cut">{off ?? note}</span>
+        </Combobox.Option>
+      ))}
+      {options?.length === 0 && <Combobox.Empty>{t('picker.nothing')}</Combobox.Empty>}
+      {error !== null && (
+        <Combobox.Empty>
+          <Message error={error} />
+        </Combobox.Empty>
+      )}
+    </Combobox.Options>
   );
 }

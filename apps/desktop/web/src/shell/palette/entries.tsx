@@ -50,13 +50,15 @@ export interface Entry {
 export interface Found {
   readonly groups: readonly (readonly [Group, readonly Entry[]])[];
   readonly error: unknown;
+  /** Whether it is for what is typed now, and not for what was typed before. */
+  readonly isAnswered: boolean;
 }
 
 /** The actions that fit what is typed, and what the workspace finds. */
 export function useFound(text: string, actions: readonly Action[]): Found {
   const query = text.trim();
   const [asked] = useDebouncedValue(query, TOGETHER_MS);
-  const { entries: hits, error } = useHits(asked);
+  const { entries: hits, error, isRead } = useHits(asked);
   const sessions = useSessions(asked);
   const wanted = folded(query);
   // What begins with the words is meant; what only contains them comes after what was found.
@@ -68,6 +70,7 @@ export function useFound(text: string, actions: readonly Action[]): Found {
   return {
     groups: groupsOf(meant.length > 0 ? [...commands, ...found] : [...found, ...commands]),
     error: query === '' ? null : error,
+    isAnswered: query === '' || (query === asked && isRead),
   };
 }
 
@@ -81,10 +84,12 @@ function entryOf({ id, icon: Icon, text, keys, run }: Action): Entry {
   return { id, group: 'commands', lead: <Icon className="i" aria-hidden="true" />, text, note: keys, run };
 }
 
-function useHits(asked: string): { readonly entries: readonly Entry[]; readonly error: unknown } {
+function useHits(
+  asked: string,
+): Pick<Found, 'error'> & { readonly entries: readonly Entry[]; readonly isRead: boolean } {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const { data, error } = useQuery({
+  const { data, error, isFetched, isPlaceholderData } = useQuery({
     enabled: asked !== '',
     queryKey: ['search', asked],
     queryFn: ({ signal }) => client.call(search, { query: asked, limit: MOST }, { signal }),
@@ -104,7 +109,7 @@ function useHits(asked: string): { readonly entries: readonly Entry[]; readonly 
       },
     }),
   );
-  return { entries, error };
+  return { entries, error, isRead: isFetched && !isPlaceholderData };
 }
 
 /** Own open sessions whose name, node or agent has the words. */

@@ -2,9 +2,12 @@ import { Modal } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useAwaited } from '../../parts/awaited';
 import { Refused } from '../../parts/problem';
 import type { Action } from './actions';
-import { type Entry, useFound } from './entries';
+import { type Entry, type Found, useFound } from './entries';
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 interface PaletteProps {
   readonly actions: readonly Action[];
@@ -17,7 +20,7 @@ export default function Palette({ actions, onClose }: PaletteProps) {
   const id = useId();
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  const { groups, error } = useFound(text, actions);
+  const { groups, error, isAnswered } = useFound(text, actions);
   const entries = groups.flatMap(([, ofGroup]) => ofGroup);
   const at = Math.min(active, entries.length - 1);
   const take = (entry: Entry | undefined) => {
@@ -25,11 +28,22 @@ export default function Palette({ actions, onClose }: PaletteProps) {
     onClose();
     entry.run();
   };
+  const awaited = useAwaited(isAnswered, () => take(entries[at]));
+  const enter = () => {
+    // What somebody has gone to is meant, and a command whose name begins with what is typed.
+    const isMeant = isAnswered || active > 0 || entries[at]?.group === 'commands';
+    if (isMeant) take(entries[at]);
+    else awaited.ask();
+  };
+  const write = (given: string) => {
+    awaited.leave();
+    setText(given);
+    setActive(0);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
-    const step = steps[event.key];
+    const step = STEPS[event.key];
     if (step !== undefined) setActive((at + step + entries.length) % Math.max(1, entries.length));
-    else if (event.key === 'Enter') take(entries[at]);
+    else if (event.key === 'Enter') enter();
     else return;
     event.preventDefault();
   };
@@ -57,33 +71,11 @@ export default function Palette({ actions, onClose }: PaletteProps) {
           placeholder={t('palette.hint')}
           value={text}
           data-autofocus
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            setActive(0);
-          }}
+          onChange={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
       </div>
-      <div className="rs options" role="listbox" id={`${id}-list`} aria-label={t('palette.found')}>
-        {groups.map(([group, ofGroup]) => (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
-          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
-            <div className="mh" id={`${id}-${group}`} role="presentation">
-              {t(`palette.groups.${group}`)}
-            </div>
-            {ofGroup.map((entry) => (
-              <Option
-                key={entry.id}
-                id={`${id}-${entries.indexOf(entry)}`}
-                entry={entry}
-                isAt={entry === entries[at]}
-                onTake={() => take(entry)}
-                onPoint={() => setActive(entries.indexOf(entry))}
-              />
-            ))}
-          </div>
-        ))}
-      </div>
+      <List {...{ id, groups, entries, at }} onTake={take} onPoint={setActive} />
       {entries.length === 0 && !error && <p className="padded t3">{t('picker.nothing')}</p>}
       {error !== null && (
         <div className="padded">
@@ -102,6 +94,41 @@ export default function Palette({ actions, onClose }: PaletteProps) {
         </span>
       </footer>
     </Modal>
+  );
+}
+
+interface ListProps extends Pick<Found, 'groups'> {
+  readonly id: string;
+  readonly entries: readonly Entry[];
+  /** Which one Enter takes. */
+  readonly at: number;
+  readonly onTake: (entry: Entry) => void;
+  readonly onPoint: (index: number) => void;
+}
+
+function List({ id, groups, entries, at, onTake, onPoint }: ListProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="rs options" role="listbox" id={`${id}-list`} aria-label={t('palette.found')}>
+      {groups.map(([group, ofGroup]) => (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
+        <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+          <div className="mh" id={`${id}-${group}`} role="presentation">
+            {t(`palette.groups.${group}`)}
+          </div>
+          {ofGroup.map((entry) => (
+            <Option
+              key={entry.id}
+              id={`${id}-${entries.indexOf(entry)}`}
+              entry={entry}
+              isAt={entry === entries[at]}
+              onTake={() => onTake(entry)}
+              onPoint={() => onPoint(entries.indexOf(entry))}
+            />
+          ))}
+        </div>
+      ))}
+    </div>
   );
 }
 
