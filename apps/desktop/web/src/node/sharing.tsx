@@ -29,6 +29,12 @@ interface Setting {
   readonly recipients: readonly Recipient[];
 }
 
+/** A setting that is being put together, or asked about, and what it is to replace. */
+interface Draft {
+  readonly setting: Setting;
+  readonly onto: Setting | null;
+}
+
 /** Whether a setting is only tried, or what it does is confirmed. */
 interface How {
   readonly confirmed?: boolean;
@@ -81,24 +87,29 @@ function Told({ access }: { readonly access: NodeAccess }) {
 function Managed({ access }: { readonly access: NodeAccess }) {
   const { t } = useTranslation();
   const id = useId();
-  const saving = useSaving(access.node_id, access.own);
+  const saving = useSaving(access.node_id);
   /** What is being put together and not sent yet. */
-  const [draft, setDraft] = useState<Setting | null>(null);
+  const [begun, setBegun] = useState<Draft | null>(null);
   /** What would take the last recipient away, until it is confirmed. */
-  const [emptied, setEmptied] = useState<Setting | null>(null);
+  const [emptied, setEmptied] = useState<Draft | null>(null);
+  // Somebody else has set it meanwhile: that stands there, and not what was to replace something else.
+  const isOver = begun !== null && !saving.isSending && !isSame(begun.onto, access.own);
+  const draft = isOver ? null : begun;
   const isInherited = access.own === null && access.effective.length > 0;
-  const shown = draft ?? access.own ?? { visibility: 'everyone', recipients: [] };
-  const save = async (next: Setting | null, isConfirmed = false) => {
+  const shown = draft?.setting ?? access.own ?? { visibility: 'everyone', recipients: [] };
+  const onto = draft ? draft.onto : access.own;
+  const save = async (next: Setting | null, over = onto, isConfirmed = false) => {
     setEmptied(null);
-    if (await saving.save(next, isConfirmed)) setDraft(null);
+    if (await saving.save(next, over, isConfirmed)) setBegun(null);
   };
-  const take = (next: Setting) => {
+  const take = (setting: Setting) => {
     saving.reset();
-    const step = stepOf(shown, next, isInherited);
-    if (step === 'draft') setDraft(next);
-    else if (step === 'confirm-empty') setEmptied(next);
-    else if (step === 'preview') void saving.ask(next);
-    else void save(next);
+    const step = stepOf(shown, setting, isInherited);
+    if (step === 'draft') return setBegun({ setting, onto });
+    if (isOver) setBegun(null);
+    if (step === 'confirm-empty') setEmptied({ setting, onto });
+    else if (step === 'preview') void saving.ask(setting, onto);
+    else void save(setting);
   };
   return (
     <section className="ds" aria-labelledby={id}>
@@ -107,18 +118,20 @@ function Managed({ access }: { readonly access: NodeAccess }) {
         <Saved isSaved={saving.isSaved} isDraft={draft !== null} />
       </header>
       {isInherited && draft === null ? (
-        <Inherited access={access} onOwn={setDraft} />
+        <Inherited access={access} onOwn={take} />
       ) : (
         <Editor setting={shown} onChange={take} />
       )}
       {draft !== null && !isInherited && <p className="f12 t3">{t('sharing.first')}</p>}
-      {draft !== null && isInherited && <Draft onSave={() => void save(draft)} onCancel={() => setDraft(null)} />}
+      {draft !== null && isInherited && (
+        <Unsaved onSave={() => void save(draft.setting)} onCancel={() => setBegun(null)} />
+      )}
       {emptied && (
         <AccessQuestion
           preview={null}
           title={t('sharing.remove_last')}
           confirm={t('sharing.remove')}
-          onConfirm={() => save(emptied, true)}
+          onConfirm={() => save(emptied.setting, emptied.onto, true)}
           onCancel={() => setEmptied(null)}
         />
       )}
@@ -127,11 +140,11 @@ function Managed({ access }: { readonly access: NodeAccess }) {
           preview={saving.question.preview}
           title={t(`sharing.become.${saving.question.next?.visibility ?? 'inherited'}`)}
           confirm={t('sharing.apply')}
-          onConfirm={() => saving.question && save(saving.question.next, true)}
+          onConfirm={() => saving.question && save(saving.question.next, saving.question.onto, true)}
           onCancel={saving.reset}
         />
       )}
-      <Refused error={saving.error} />
+      <Refused error={saving.error ?? (isOver ? new ChangedMeanwhile() : null)} />
       {access.own !== null && (
         <button type="button" className="btn ghost sm" onClick={() => void save(null)}>
           <CornerLeftUp className="i" aria-hidden="true" />
@@ -173,7 +186,7 @@ function Saved({ isSaved, isDraft }: { readonly isSaved: boolean; readonly isDra
   );
 }
 
-function Draft({ onSave, onCancel }: { readonly onSave: () => void; readonly onCancel: () => void }) {
+function Unsaved({ onSave, onCancel }: { readonly onSave: () => void; readonly onCancel: () => void }) {
   const { t } = useTranslation();
   return (
     <>
@@ -191,12 +204,14 @@ function Draft({ onSave, onCancel }: { readonly onSave: () => void; readonly onC
 }
 
 /** Sends settings of a node's sharing; one that moves access comes back as a question. */
-function useSaving(nodeId: string, seen: Setting | null) {
+function useSaving(nodeId: string) {
   const [error, setError] = useState<unknown>(null);
   const [question, setQuestion] = useState<{
     readonly next: Setting | null;
+    readonly onto: Setting | null;
     readonly preview: AccessPreview | null;
   } | null>(null);
+  const [isSending, setSending] = useState(false);
   const [savedAt, setSavedAt] = useState(0);
   useEffect(() => {
     if (savedAt === 0) return;
@@ -207,28 +222,32 @@ function useSaving(nodeId: string, seen: Setting | null) {
     setError(null);
     setQuestion(null);
   };
-  const send = async (next: Setting | null, how: How) => {
+  const send = async (next: Setting | null, onto: Setting | null, how: How) => {
     reset();
+    setSending(true);
     try {
-      const { applied, preview } = await setOnto(nodeId, next, seen, how);
-      if (!applied) setQuestion({ next, preview });
+      const { applied, preview } = await setOnto(nodeId, next, onto, how);
+      if (!applied) setQuestion({ next, onto, preview });
       else setSavedAt(Date.now());
       await refreshNode(nodeId);
       return applied;
     } catch (cause) {
       setError(cause);
       return false;
+    } finally {
+      setSending(false);
     }
   };
   return {
     error,
     question,
+    isSending,
     isSaved: savedAt > 0,
     reset,
-    /** Whether it is stored now. */
-    save: (next: Setting | null, confirmed: boolean) => send(next, { confirmed }),
+    /** Whether it is stored now in place of what it was to replace. */
+    save: (next: Setting | null, onto: Setting | null, confirmed: boolean) => send(next, onto, { confirmed }),
     /** Shows what it would do. */
-    ask: (next: Setting | null) => send(next, { dry_run: true }),
+    ask: (next: Setting | null, onto: Setting | null) => send(next, onto, { dry_run: true }),
   };
 }
 
@@ -238,7 +257,7 @@ async function setOnto(nodeId: string, next: Setting | null, seen: Setting | nul
     next?.visibility === 'group' ? next.recipients.map(({ kind, id, access }) => ({ kind, id, access })) : [];
   for (let tries = 0; ; tries++) {
     const current = await readAccess(nodeId);
-    if (JSON.stringify(current.own) !== JSON.stringify(seen)) throw new ChangedMeanwhile();
+    if (!isSame(current.own, seen)) throw new ChangedMeanwhile();
     try {
       const setting = { visibility: next?.visibility ?? null, recipients, expected_version: current.version };
       return await change(setAccess, { node_id: nodeId, ...setting, ...how });
@@ -246,6 +265,10 @@ async function setOnto(nodeId: string, next: Setting | null, seen: Setting | nul
       if (!isConflict(error) || tries >= TRIES) throw error;
     }
   }
+}
+
+function isSame(one: Setting | null, other: Setting | null): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function Mode({ visibility }: { readonly visibility: Visibility }) {
