@@ -1,6 +1,19 @@
-import { createGroup, createNode, getAccess, type Node, setAccess } from '@workspace-graph/contracts';
+import {
+  addDataSource,
+  createGroup,
+  createNode,
+  createUser,
+  getAccess,
+  getNode,
+  getUser,
+  listGroups,
+  type Node,
+  setAccess,
+  updateGroup,
+  updateUser,
+} from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
-import { Site, until } from './site.js';
+import { Site, say, undo, until } from './site.js';
 
 let site: Site;
 let organization: Node;
@@ -10,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 
-const _button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const make = (name: string, more: object = {}): Promise<Node> =>
   site.workspace.call(createNode, { type: 'project', name, organization_id: organization.id, ...more });
 const MEANWHILE =
@@ -61,5 +74,55 @@ it('a question about sharing is answered for what it was asked about', async () 
   await sharing.getByText(MEANWHILE).waitFor();
   expect((await workspace.call(getAccess, { node_id: node.id })).own?.visibility).toBe('private');
   expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('a change of a person or a group is not taken back over what somebody else has made of it', async () => {
+  const { workspace } = site;
+  const group = await workspace.call(createGroup, { name: 'Night shift' });
+  const user = await workspace.call(createUser, { name: 'Rosa', max_scope: 'read' });
+  const { context, page, faults } = await site.visit('/settings#people');
+  const rename = async (list: string, from: string, to: string) => {
+    const region = page.getByRole('region', { name: say(list), exact: true });
+    await region.getByRole('button', { name: new RegExp(from) }).click();
+    await region.getByRole('textbox', { name: 'Name', exact: true }).fill(to);
+    await page.keyboard.press('Enter');
+    await page.locator('.toast', { hasText: to }).waitFor();
+  };
+  await rename('Groups', 'Night shift', 'Late shift');
+  await workspace.call(updateGroup, { group_id: group.id, name: 'Evening shift' });
+  await undo(page, 'Late shift');
+  await page.locator('.toast', { hasText: MEANWHILE }).waitFor();
+  const { items } = await workspace.call(listGroups, {});
+  expect(items.map(({ name }) => name)).toContain('Evening shift');
+
+  await rename('People', 'Rosa', 'Rosalie');
+  // Another field does not matter.
+  await workspace.call(updateUser, { user_id: user.id, email: 'rosa@example.org' });
+  await undo(page, 'Rosalie');
+  const now = () => workspace.call(getUser, { user_id: user.id });
+  await until('she is called as before', async () => (await now()).name === 'Rosa');
+  expect((await now()).email).toBe('rosa@example.org');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('what could not be taken back without an answer can be taken back later', async () => {
+  const node = await make('Tunnel');
+  await site.workspace.call(addDataSource, { node_id: node.id, name: 'Ledger' });
+  const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+  faults.allow(/net::|WebSocket/);
+  await button(page, 'Remove Ledger').click();
+  await page.locator('.toast', { hasText: 'Ledger' }).waitFor();
+  await context.setOffline(true);
+  await undo(page, 'Ledger');
+  const failed = page.locator('.toast.bad');
+  await failed.waitFor();
+  await context.setOffline(false);
+  await failed.getByRole('button', { name: 'Undo' }).click();
+  await until('it is there again', async () => {
+    const { data_sources } = await site.workspace.call(getNode, { node_id: node.id });
+    return data_sources.length === 1;
+  });
   await context.close();
 });

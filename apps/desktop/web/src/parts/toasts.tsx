@@ -1,3 +1,4 @@
+import { Unreachable } from '@workspace-graph/client';
 import { Undo2, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +10,7 @@ const SHOWN_MS = 8_000;
 interface Toast {
   readonly id: number;
   readonly text: string;
-  /** Why it could not be taken back; stands in place of the text. */
+  /** Why it could not be taken back, which can be tried again where the workspace did not answer; in place of the text. */
   readonly error?: unknown;
   /** Takes the change back. @throws what the workspace says */
   readonly undo?: (() => Promise<unknown>) | undefined;
@@ -41,7 +42,7 @@ function put(next: readonly Toast[]): void {
 
 function takeBack({ id, undo }: Toast): void {
   dismiss(id);
-  undo?.().catch((error: unknown) => show({ text: '', error }));
+  undo?.().catch((error: unknown) => show({ text: '', error, ...(error instanceof Unreachable && { undo }) }));
 }
 
 function subscribe(listener: () => void): () => void {

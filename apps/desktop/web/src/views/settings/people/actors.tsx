@@ -3,6 +3,7 @@ import {
   type Actor,
   type ActorType,
   createActor,
+  getActor,
   getUser,
   listActors,
   listUsers,
@@ -24,7 +25,7 @@ import { Picker } from '../../../parts/picker';
 import { Refused } from '../../../parts/problem';
 import { tell } from '../../../parts/toasts';
 import { ActorRemoval } from './actor-removal';
-import { changeListed, Directory, refreshDirectories } from './directory';
+import { changeListed, Directory, refreshDirectories, takeBack } from './directory';
 import { Facts, Fields } from './fields';
 import { Duties } from './owned';
 
@@ -70,8 +71,8 @@ function ActorDetail({ actor }: { readonly actor: Actor }) {
         fields={[{ name: 'name', label: t('people.name'), value: name, isRequired: true }]}
         submit={t('edit.save')}
         onSubmit={async ({ name: written }) => {
-          await changeListed(updateActor, { actor_id, name: written ?? '', expected_version: version });
-          tell(t('people.saved', { name: written }), () => changeListed(updateActor, { actor_id, name }));
+          const made = await changeListed(updateActor, { actor_id, name: written ?? '', expected_version: version });
+          tell(t('people.saved', { name: written }), () => putBack(made.actor, { name }));
         }}
       />
       {type === 'person' && <Account actor={actor} />}
@@ -79,6 +80,17 @@ function ActorDetail({ actor }: { readonly actor: Actor }) {
       <ActorRemoval actor={actor} />
     </>
   );
+}
+
+/** Puts former values back into an actor that was made this. @throws ChangedMeanwhile, Refusal, Unreachable */
+function putBack(made: Actor, former: Partial<Pick<Actor, 'name' | 'user_id'>>): Promise<void> {
+  const { id: actor_id } = made;
+  return takeBack({
+    made,
+    fields: Object.keys(former) as (keyof typeof former)[],
+    read: () => client.call(getActor, { actor_id }),
+    write: (version) => change(updateActor, { actor_id, ...former, expected_version: version, confirmed: true }),
+  });
 }
 
 /** A user that a person is made, or null to part them. */
@@ -104,7 +116,7 @@ function Account({ actor }: { readonly actor: Actor }) {
   const [put] = useOneAtATime(async (tie: Tie, isConfirmed: boolean) => {
     if (!(await guarded.run(tie, isConfirmed))) return;
     const words = t(tie.user_id === null ? 'people.untied' : 'people.tied', { name: actor.name, user: tie.name });
-    tell(words, () => changeListed(updateActor, { actor_id, user_id, confirmed: true }));
+    tell(words, () => putBack({ ...actor, user_id: tie.user_id }, { user_id }));
   });
   const { question } = guarded;
   return (

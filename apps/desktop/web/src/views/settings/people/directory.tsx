@@ -4,7 +4,7 @@ import type { InputOf, Operation, OutputOf } from '@workspace-graph/contracts';
 import { ChevronDown, ChevronRight, Plus, Search } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change } from '../../../api/change';
+import { ChangedMeanwhile, change } from '../../../api/change';
 import { queries } from '../../../api/client';
 import { type Place, usePages } from '../../../api/pages';
 import { Ghosts } from '../../../parts/ghosts';
@@ -45,6 +45,26 @@ export async function refreshDirectories(gone?: string): Promise<void> {
 export async function changeListed<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>> {
   try {
     return await change(operation, input);
+  } finally {
+    await refreshDirectories();
+  }
+}
+
+interface TakenBack<T> {
+  /** What the change made of it. */
+  readonly made: T;
+  readonly fields: readonly (keyof T)[];
+  readonly read: () => Promise<T | undefined>;
+  readonly write: (expected_version: number) => Promise<unknown>;
+}
+
+/** Takes a change of a record back, unless somebody has changed the same since. @throws ChangedMeanwhile, Refusal, Unreachable */
+export async function takeBack<T extends { readonly version: number }>(change: TakenBack<T>): Promise<void> {
+  const { made, fields, read, write } = change;
+  try {
+    const now = await read();
+    if (!now || fields.some((field) => now[field] !== made[field])) throw new ChangedMeanwhile();
+    await write(now.version);
   } finally {
     await refreshDirectories();
   }

@@ -22,7 +22,7 @@ import { useOneAtATime } from '../../../parts/one-at-a-time';
 import { Picker } from '../../../parts/picker';
 import { Problem, Refused } from '../../../parts/problem';
 import { tell } from '../../../parts/toasts';
-import { changeListed, Directory, refreshDirectories } from './directory';
+import { changeListed, Directory, refreshDirectories, takeBack } from './directory';
 import { Fields } from './fields';
 
 const PAGE = 20;
@@ -74,9 +74,19 @@ function GroupDetail({ group }: { readonly group: Group }) {
         submit={t('edit.save')}
         onSubmit={async ({ name: written, ...rest }) => {
           const fields = { ...rest, ...(written === undefined ? {} : { name: written ?? '' }) };
-          await changeListed(updateGroup, { group_id, ...fields, expected_version: group.version });
+          const made = await changeListed(updateGroup, { group_id, ...fields, expected_version: group.version });
           const before = { ...('claim' in fields && { claim }), ...('name' in fields && { name }) };
-          tell(t('people.saved', { name: written ?? name }), () => changeListed(updateGroup, { group_id, ...before }));
+          tell(t('people.saved', { name: written ?? name }), () =>
+            takeBack({
+              made,
+              fields: ['name', 'claim'],
+              read: async () => {
+                const { items } = await client.call(listGroups, { query: made.name });
+                return items.find(({ id }) => id === group_id);
+              },
+              write: (version) => change(updateGroup, { group_id, ...before, expected_version: version }),
+            }),
+          );
         }}
       />
       <Members group={group} />

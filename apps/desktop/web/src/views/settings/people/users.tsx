@@ -1,7 +1,16 @@
-import { createUser, type InputOf, listUsers, type Scope, type User, updateUser } from '@workspace-graph/contracts';
+import {
+  createUser,
+  getUser,
+  type InputOf,
+  listUsers,
+  type Scope,
+  type User,
+  updateUser,
+} from '@workspace-graph/contracts';
 import { Ban, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { change } from '../../../api/change';
 import { client } from '../../../api/client';
 import { AccessQuestion } from '../../../node/access-question';
 import { useMe } from '../../../node/node-query';
@@ -10,7 +19,7 @@ import { useOneAtATime } from '../../../parts/one-at-a-time';
 import { PickOne } from '../../../parts/pick-one';
 import { Refused } from '../../../parts/problem';
 import { tell } from '../../../parts/toasts';
-import { changeListed, Directory } from './directory';
+import { changeListed, Directory, takeBack } from './directory';
 import { Facts, Fields } from './fields';
 import { OwnedByUser } from './owned';
 
@@ -77,9 +86,16 @@ type UserFields = Omit<InputOf<typeof updateUser>, 'user_id' | 'expected_version
 /** Changes a user as it is shown; the note of it takes it back. */
 async function put(user: User, fields: UserFields, words: string): Promise<void> {
   const { id: user_id, version: expected_version } = user;
-  await changeListed(updateUser, { user_id, ...fields, expected_version });
+  const made = await changeListed(updateUser, { user_id, ...fields, expected_version });
   const before = Object.fromEntries(Object.keys(fields).map((name) => [name, user[name as keyof UserFields]]));
-  tell(words, () => changeListed(updateUser, { user_id, ...before }));
+  tell(words, () =>
+    takeBack({
+      made,
+      fields: Object.keys(fields) as (keyof UserFields)[],
+      read: () => client.call(getUser, { user_id }),
+      write: (version) => change(updateUser, { user_id, ...before, expected_version: version }),
+    }),
+  );
 }
 
 function UserDetail({ user }: { readonly user: User }) {
