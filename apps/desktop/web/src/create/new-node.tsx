@@ -13,6 +13,7 @@ import { IconButton } from '../parts/icon-button';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { useReturnedFocus } from '../parts/returned-focus';
 import { TypeGlyph } from '../parts/type-glyph';
 
 interface NewNodeProps {
@@ -24,6 +25,7 @@ interface NewNodeProps {
 /** A new node: its type, its name and what it belongs to. */
 export default function NewNode({ besideId, onClose }: NewNodeProps) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const navigate = useNavigate();
   const name = useId();
   const { data: graph } = useGraph();

@@ -9,6 +9,7 @@ import { Avatar } from '../parts/avatar';
 import { IconButton } from '../parts/icon-button';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
+import { useReturnedFocus } from '../parts/returned-focus';
 import { DutyDetails } from './duty-details';
 import type { Duty } from './node-query';
 
@@ -145,6 +146,7 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onMove }: DutyRowPro
 
 function NewDuty({ nodeId, onClose }: { readonly nodeId: string; readonly onClose: () => void }) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const [title, setTitle] = useState('');
   const add = useChange(addResponsibility, nodeId);
   const [make, isMaking] = useOneAtATime(async () => {

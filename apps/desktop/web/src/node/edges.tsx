@@ -8,7 +8,7 @@ import {
   suggestNodes,
 } from '@workspace-graph/contracts';
 import { ArrowLeft, ArrowRight, Plus, X } from 'lucide-react';
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode } from '../api/change';
 import { client } from '../api/client';
@@ -21,6 +21,7 @@ import { useOneAtATime } from '../parts/one-at-a-time';
 import { PickOne } from '../parts/pick-one';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { useFocusLeft, useReturnedFocus } from '../parts/returned-focus';
 import { Segment } from '../parts/segment';
 import { tell } from '../parts/toasts';
 import { TypeGlyph } from '../parts/type-glyph';
@@ -39,6 +40,7 @@ interface EdgesProps {
 export function Edges({ node, mayManage }: EdgesProps) {
   const { t } = useTranslation();
   const [isAdding, setAdding] = useState(false);
+  const adder = useRef<HTMLButtonElement>(null);
   const { edges, isComplete, error, next } = useEdges(node);
   const removal = useGuarded(
     (edge: NodeEdge, confirmed) => change(disconnect, { edge_id: edge.id, confirmed }),
@@ -60,6 +62,7 @@ export function Edges({ node, mayManage }: EdgesProps) {
         {isComplete && <span className="count">{edges.length}</span>}
         {mayManage && (
           <IconButton
+            ref={adder}
             icon={isAdding ? X : Plus}
             label={isAdding ? t('edit.cancel') : t('edges.add')}
             onClick={() => setAdding(!isAdding)}
@@ -70,7 +73,7 @@ export function Edges({ node, mayManage }: EdgesProps) {
       {edges.length === 0 && !isAdding && <p className="t3">{t('edges.none')}</p>}
       <ul>
         {edges.map((edge) => (
-          <EdgeRow key={edge.id} edge={edge} onRemove={mayManage ? () => remove(edge) : undefined} />
+          <EdgeRow key={edge.id} edge={edge} after={adder} onRemove={mayManage ? () => remove(edge) : undefined} />
         ))}
       </ul>
       <More next={next} />
@@ -103,17 +106,20 @@ function useEdges(node: Node) {
 
 interface EdgeRowProps {
   readonly edge: NodeEdge;
+  /** Takes the focus when it is gone. */
+  readonly after: RefObject<HTMLElement | null>;
   /** Whether it has been removed. */
   readonly onRemove: (() => Promise<boolean>) | undefined;
 }
 
-function EdgeRow({ edge, onRemove }: EdgeRowProps) {
+function EdgeRow({ edge, after, onRemove }: EdgeRowProps) {
   const { t } = useTranslation();
+  const row = useFocusLeft<HTMLLIElement>(after);
   const Arrow = edge.direction === 'outgoing' ? ArrowRight : ArrowLeft;
   const isFixed = isMembership(edge);
   const [remove] = useOneAtATime(async () => onRemove?.());
   return (
-    <li className="li">
+    <li className="li" ref={row}>
       <span className="t3" title={t(`edges.${edge.direction}`)}>
         <Arrow className="i s14" aria-hidden="true" />
         <span className="vh">{t(`edges.${edge.direction}`)}</span>
@@ -141,6 +147,7 @@ function endsOf(here: string, there: string, direction: Direction) {
 /** A direction, a relation and the node at the other end. */
 function NewEdge({ node, onClose }: { readonly node: Node; readonly onClose: () => void }) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const [direction, setDirection] = useState<Direction>('outgoing');
   const [relation, setRelation] = useState<Relation>('related_to');
   const guarded = useGuarded(

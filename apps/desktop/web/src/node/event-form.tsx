@@ -8,6 +8,7 @@ import { EVENT_KINDS } from '../parts/event-kind-filter';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { PickOne } from '../parts/pick-one';
 import { Refused } from '../parts/problem';
+import { useReturnedFocus } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 
 /** What is being written of an event. Kept by the browser tab, so that no way out of the view loses it. */
@@ -51,6 +52,7 @@ interface EventFormProps {
 /** An event while it is written: kept by its button or Ctrl-Enter, left on Cancel or Escape. */
 export function EventForm({ nodeId, replaces, writing }: EventFormProps) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const id = useId();
   const { draft, write, end, leave } = writing;
   const log = useChange(logEvent, nodeId);

@@ -7,6 +7,7 @@ import { change, refreshNode } from '../api/change';
 import { COMMAND_KEY } from '../parts/command-key';
 import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
+import { useFocusBack } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 import { EditedMeanwhile } from './edited-meanwhile';
 import { putOnto } from './node-update';
@@ -156,6 +157,7 @@ interface TextSectionProps {
 export function TextSection({ node, field: name, mayManage }: TextSectionProps): ReactNode {
   const { t } = useTranslation();
   const field = useTextField(node, name);
+  const pencil = useFocusBack<HTMLButtonElement>(field.draft !== null);
   const label = t(`node.${name}`);
   if (node[name] === '' && !mayManage) return null;
   return (
@@ -163,7 +165,13 @@ export function TextSection({ node, field: name, mayManage }: TextSectionProps):
       <header>
         <h3>{label}</h3>
         {mayManage && field.draft === null && (
-          <IconButton icon={Pencil} label={t('edit.edit', { what: label })} onClick={field.edit} className="ed show" />
+          <IconButton
+            ref={pencil}
+            icon={Pencil}
+            label={t('edit.edit', { what: label })}
+            onClick={field.edit}
+            className="ed show"
+          />
         )}
       </header>
       {field.draft === null ? (

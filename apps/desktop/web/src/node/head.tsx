@@ -9,6 +9,7 @@ import { IconButton } from '../parts/icon-button';
 import { MoreMenu } from '../parts/more-menu';
 import { NodeLink } from '../parts/node-link';
 import { Refused } from '../parts/problem';
+import { useFocusBack } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 import { TypeGlyph } from '../parts/type-glyph';
 import { TextEditor, useTextField } from './field';
@@ -27,6 +28,7 @@ export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
   const { t } = useTranslation();
   const clipboard = useClipboard();
   const name = useTextField(node, 'name');
+  const pencil = useFocusBack<HTMLButtonElement>(name.draft !== null);
   const [isPurging, setPurging] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const isArchived = node.status === 'archived';
@@ -82,6 +84,7 @@ export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
           <h2>{node.name}</h2>
           {mayManage && (
             <IconButton
+              ref={pencil}
               icon={Pencil}
               label={t('edit.edit', { what: t('node.name') })}
               onClick={name.edit}

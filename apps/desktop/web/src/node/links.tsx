@@ -16,12 +16,13 @@ import {
   Wrench,
   X,
 } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
 import { IconButton } from '../parts/icon-button';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
+import { useFocusLeft, useReturnedFocus } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 import { kindOfLink, type LinkKind } from './link-kind';
 
@@ -50,6 +51,7 @@ interface LinksProps {
 export function Links({ node, kind, mayManage }: LinksProps) {
   const { t } = useTranslation();
   const [isAdding, setAdding] = useState(false);
+  const adder = useRef<HTMLButtonElement>(null);
   const [error, setError] = useState<unknown>(null);
   const links = node[kind];
   const remove = async (link: Link) => {
@@ -75,6 +77,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
         <span className="count">{links.length}</span>
         {mayManage && (
           <IconButton
+            ref={adder}
             icon={isAdding ? X : Plus}
             label={isAdding ? t('edit.cancel') : t(`links.add_${kind}`)}
             onClick={() => setAdding(!isAdding)}
@@ -85,7 +88,13 @@ export function Links({ node, kind, mayManage }: LinksProps) {
       {links.length === 0 && !isAdding && <p className="t3">{t(`links.no_${kind}`)}</p>}
       <ul>
         {links.map((link) => (
-          <LinkRow key={link.id} kind={kind} link={link} onRemove={mayManage ? () => remove(link) : undefined} />
+          <LinkRow
+            key={link.id}
+            kind={kind}
+            link={link}
+            after={adder}
+            onRemove={mayManage ? () => remove(link) : undefined}
+          />
         ))}
       </ul>
       <Refused error={error} />
@@ -95,15 +104,18 @@ export function Links({ node, kind, mayManage }: LinksProps) {
 
 interface LinkRowProps extends Pick<LinksProps, 'kind'> {
   readonly link: Link;
+  /** Takes the focus when it is gone. */
+  readonly after: RefObject<HTMLElement | null>;
   /** Whether it has been removed. */
   readonly onRemove: (() => Promise<boolean>) | undefined;
 }
 
-function LinkRow({ kind, link, onRemove }: LinkRowProps) {
+function LinkRow({ kind, link, after, onRemove }: LinkRowProps) {
   const { t } = useTranslation();
+  const row = useFocusLeft<HTMLLIElement>(after);
   const [remove] = useOneAtATime(async () => onRemove?.());
   return (
-    <li className="li">
+    <li className="li" ref={row}>
       <LinkIcon kind={kind} link={link} />
       {link.url === null ? (
         <span className="cut">{link.name}</span>
@@ -141,6 +153,7 @@ interface NewLinkProps {
 
 function NewLink({ nodeId, kind, onClose }: NewLinkProps) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
   const add = useChange(kind === 'tools' ? addTool : addDataSource, nodeId);

@@ -7,6 +7,7 @@ import { Avatar } from '../parts/avatar';
 import { PickOne } from '../parts/pick-one';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { useFocusBack } from '../parts/returned-focus';
 import { HealthIcon, LifecycleIcon } from '../parts/state-icon';
 import { tell } from '../parts/toasts';
 import { AccessQuestion } from './access-question';
@@ -210,6 +211,7 @@ interface OwnerProps extends PropertiesProps {
 function Owner({ node: { owner }, mayManage, onSet }: OwnerProps): ReactNode {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
+  const back = useFocusBack<HTMLButtonElement>(isOpen);
   const shown = (
     <>
       {owner ? (
@@ -223,7 +225,13 @@ function Owner({ node: { owner }, mayManage, onSet }: OwnerProps): ReactNode {
   if (!mayManage) return shown;
   if (!isOpen)
     return (
-      <button type="button" className="plain row" onClick={() => setOpen(true)} aria-label={t('node.change_owner')}>
+      <button
+        ref={back}
+        type="button"
+        className="plain row"
+        onClick={() => setOpen(true)}
+        aria-label={t('node.change_owner')}
+      >
         {shown}
       </button>
     );

@@ -3,6 +3,7 @@ import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOneAtATime } from './one-at-a-time';
 import { Refused } from './problem';
+import { useReturnedFocus } from './returned-focus';
 
 interface Asking {
   readonly title: string;
@@ -46,6 +47,7 @@ export function Confirm({ onConfirm, error, ...asking }: ConfirmProps) {
 /** The frame of every question: Escape in it goes back. */
 export function Question(props: QuestionProps) {
   const { title, children, icon: Icon = TriangleAlert, look = 'bad', error, onLeave } = props;
+  useReturnedFocus();
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAwaited } from '../../parts/awaited';
 import { Refused } from '../../parts/problem';
+import { useReturnedFocus } from '../../parts/returned-focus';
 import type { Action } from './actions';
 import { type Entry, type Found, useFound } from './entries';
 
@@ -17,6 +18,7 @@ interface PaletteProps {
 /** Finds nodes, files and everything else by words, and does what the page can do. */
 export default function Palette({ actions, onClose }: PaletteProps) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const id = useId();
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);

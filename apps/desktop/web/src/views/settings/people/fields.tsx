@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useOneAtATime } from '../../../parts/one-at-a-time';
 import { Refused } from '../../../parts/problem';
+import { useReturnedFocus } from '../../../parts/returned-focus';
 
 /** A line of text that belongs to a record; `null` where it may be empty and is. */
 interface TextField<K extends string> {
@@ -28,6 +29,7 @@ interface FieldsProps<K extends string> {
 /** A small form of lines of text. One that changes a record shows its buttons when something is changed. */
 export function Fields<K extends string>({ fields, submit, onSubmit, onCancel, children }: FieldsProps<K>) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const id = useId();
   const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
   const [error, setError] = useState<unknown>(null);

@@ -8,6 +8,7 @@ import { WithCommands } from '../../../parts/commands';
 import { useMoments } from '../../../parts/moments';
 import { PickOne } from '../../../parts/pick-one';
 import { Refused } from '../../../parts/problem';
+import { useReturnedFocus } from '../../../parts/returned-focus';
 import { Secret } from '../../../parts/secret';
 
 type Made = OutputOf<typeof createToken>;
@@ -21,6 +22,7 @@ interface NewTokenProps {
 
 /** Makes a token; its secret is shown once and kept nowhere. */
 export function NewToken({ me, own, onLeave }: NewTokenProps) {
+  useReturnedFocus();
   const [made, setMade] = useState<Made | null>(null);
   if (made) return <Shown made={made} onForget={onLeave} />;
   return <Form me={me} own={own} onLeave={onLeave} onMade={setMade} />;

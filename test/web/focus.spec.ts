@@ -1,0 +1,85 @@
+import { addDataSource, connect, createNode, type Node } from '@workspace-graph/contracts';
+import type { Page } from 'playwright-core';
+import { Site, say, TITLES, until } from './site.js';
+
+let site: Site;
+let node: Node;
+beforeAll(async () => {
+  site = await Site.start();
+  const { workspace } = site;
+  const { id: organization_id } = await site.organization();
+  const make = (name: string) => workspace.call(createNode, { type: 'project', name, organization_id });
+  const [other] = [await make('Far end')];
+  node = await make('By keyboard');
+  await workspace.call(connect, { source_id: node.id, target_id: other.id, relation: 'related_to' });
+  await workspace.call(addDataSource, { node_id: node.id, name: 'Ledger' });
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>('(document.activeElement.ariaLabel || document.activeElement.textContent).trim().slice(0, 40)');
+
+/** Waits until it has the focus; what comes instead is told. */
+async function expectFocus(page: Page, name: string): Promise<void> {
+  let last = '';
+  const isThere = async () => {
+    last = await focused(page);
+    return last === say(name);
+  };
+  await until(`the focus is on ${name}`, isThere).catch((cause: unknown) => {
+    throw new Error(`The focus is on ${last}`, { cause });
+  });
+}
+
+/** Opens something by the keyboard from a button, does something there, and expects the focus at the button again. */
+async function openFrom(page: Page, name: string, then: () => Promise<unknown>, back = name): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).press('Enter');
+  await then();
+  await expectFocus(page, back);
+}
+
+it('whatever is opened by the keyboard gives the focus back, however it is left', async () => {
+  const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+  await page.getByRole('heading', { level: 2, name: node.name, exact: true }).waitFor();
+  const leave = async (field: string) => {
+    await page.getByRole('textbox', { name: field, exact: true }).first().waitFor();
+    await page.keyboard.press('Escape');
+  };
+  await openFrom(page, 'New node', async () => {
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).press('Escape');
+  });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Find or do' }).press('Escape');
+  await expectFocus(page, 'New node');
+  await openFrom(page, 'Edit: Name', () => leave('Name'));
+  await openFrom(page, 'Edit: Description', async () => {
+    await page.getByRole('textbox', { name: 'Description' }).fill('Written by keyboard');
+    await page.keyboard.press('Control+Enter');
+  });
+  await openFrom(page, 'Change the owner', async () => {
+    await page.getByRole('combobox', { name: 'Find a person or an automation' }).press('Escape');
+  });
+  await openFrom(page, 'Add data source', () => leave('Name'));
+  await openFrom(page, 'Add responsibility', () => leave('What is answered for'));
+  const taken = () => page.locator('.toast').last().waitFor();
+  await openFrom(page, 'Remove Ledger', taken, 'Add data source');
+  await openFrom(page, 'Remove the edge to Far end', taken, 'Add edge');
+  await page.getByRole('tab', { name: 'Events' }).press('Enter');
+  await openFrom(page, 'Log event', async () => {
+    await page.getByRole('textbox', { name: 'What happened or was decided' }).fill('Said by keyboard');
+    await page.keyboard.press('Control+Enter');
+  });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('forms and questions of the settings give the focus back', async () => {
+  const { context, page, faults } = await site.visit('/settings');
+  await page.getByRole('heading', { level: 1, name: TITLES.en.settings }).waitFor();
+  const leave = (field: string) => page.getByRole('textbox', { name: field, exact: true }).first().press('Escape');
+  await openFrom(page, 'Add a person', () => leave('Name'));
+  await openFrom(page, 'New token', () => page.getByRole('button', { name: 'Cancel', exact: true }).press('Enter'));
+  await openFrom(page, 'Replace', () => page.getByRole('alertdialog').getByRole('button').last().press('Escape'));
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
