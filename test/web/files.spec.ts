@@ -99,6 +99,52 @@ it('an upload can be ended while it is under way, and leaves nothing', async () 
   await context.close();
 });
 
+it('files that found no answer are sent again together; what is refused for good is put away together', async () => {
+  const { node } = await folders.make();
+  const { context, page, faults } = await files(node);
+  faults.allow(/net::|^409 .*\/files$/);
+  const send = async (text: string) => {
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Upload').click()]);
+    const names = ['one.txt', 'two.txt', 'three.txt'];
+    await chooser.setFiles(names.map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })));
+    await page.getByText('3 files did not arrive').waitFor();
+  };
+  await page.route('**/files', (route) =>
+    route.request().method() === 'POST' ? route.abort('connectionreset') : route.continue(),
+  );
+  await send('first');
+  await page.unroute('**/files');
+  await button(page, 'Send 3 files again').click();
+  const onTheirWay = page.getByRole('list', { name: 'Files on their way' }).getByRole('listitem');
+  await until('none is on its way', async () => (await onTheirWay.count()) === 0);
+  expect(await paths(node)).toEqual(['wip/one.txt', 'wip/three.txt', 'wip/two.txt']);
+  await send('second');
+  expect(await page.getByRole('button', { name: /again/ }).count()).toBe(0);
+  await button(page, 'Dismiss all').click();
+  await until('none is shown', async () => (await onTheirWay.count()) === 0);
+  await context.close();
+});
+
+it('whoever leaves the page while files are under way is asked', async () => {
+  const { node } = await folders.make();
+  const { context, page } = await files(node);
+  const isAsked = () =>
+    page.evaluate<boolean>(
+      `(() => { const leaving = new Event('beforeunload', { cancelable: true }); return !dispatchEvent(leaving); })()`,
+    );
+  expect(await isAsked()).toBe(false);
+  await page.route('**/files', () => undefined);
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Upload').click()]);
+  await chooser.setFiles([{ name: 'long.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_000) }]);
+  await button(page, 'Cancel the upload').waitFor();
+  expect(await isAsked()).toBe(true);
+  await button(page, 'Cancel the upload').click();
+  await page.getByText('long.bin').waitFor({ state: 'hidden' });
+  expect(await isAsked()).toBe(false);
+  await page.unroute('**/files');
+  await context.close();
+});
+
 it('what other programs do in the folder is shown by itself', async () => {
   const { node, folder } = await folders.make();
   const { context, page, faults } = await files(node);

@@ -217,6 +217,12 @@ export const node = {
     failed_more_one: 'and {{count}} more',
     failed_more_other: 'and {{count}} more',
     try_again: 'Try again',
+    again: 'Send {{name}} again',
+    again_all_one: 'Send {{count}} file again',
+    again_all_other: 'Send {{count}} files again',
+    not_arrived_one: '{{count}} file did not arrive',
+    not_arrived_other: '{{count}} files did not arrive',
+    dismiss_all: 'Dismiss all',
     mirror: {
       missing: 'The folder is not there at the moment. Its files do not count as deleted.',
       unreadable: 'The folder cannot be read at the moment.',

@@ -23,6 +23,8 @@ const waiting: (() => void)[] = [];
 let running = 0;
 let lastId = 0;
 const requests = new Map<number, XMLHttpRequest>();
+/** How each one that has not arrived is sent. */
+const senders = new Map<number, () => void>();
 const listeners = new Set<() => void>();
 
 /** A folder of a node: its section, and the subfolders within; null directly in it. */
@@ -35,15 +37,38 @@ export interface UploadPlace {
 export function upload(nodeId: string, place: UploadPlace, files: Iterable<File>): void {
   for (const file of files) {
     const id = ++lastId;
+    // The same key each time: to the workspace it is the same call.
+    const key = newKey();
+    senders.set(id, () => send(id, nodeId, { ...place, file, key }));
     put([...uploads, { id, nodeId, name: file.name, part: 0, error: null }]);
-    waiting.push(() => send(id, nodeId, { ...place, file }));
+    queue(id);
   }
   next();
+}
+
+/** Sends again what did not arrive. */
+export function again(ids: readonly number[]): void {
+  for (const id of ids) {
+    change(id, { part: 0, error: null });
+    queue(id);
+  }
+  next();
+}
+
+/** Whether an upload may arrive when it is sent again as it is: the workspace did not refuse it. */
+export function mayArrive({ error }: Upload): boolean {
+  if (error === null) return false;
+  return !(error instanceof Refusal) || error.status >= 500 || error.status === 401;
 }
 
 /** Ends an upload that is under way, or takes one that did not arrive off the list. */
 export function drop(id: number): void {
   requests.get(id)?.abort();
+  takeOff(id);
+}
+
+function takeOff(id: number): void {
+  senders.delete(id);
   put(uploads.filter((one) => one.id !== id));
 }
 
@@ -51,6 +76,11 @@ export function drop(id: number): void {
 export function useUploads(nodeId: string): readonly Upload[] {
   const all = useSyncExternalStore(subscribe, () => uploads);
   return all.filter((one) => one.nodeId === nodeId);
+}
+
+function queue(id: number): void {
+  const sender = senders.get(id);
+  if (sender) waiting.push(sender);
 }
 
 function next(): void {
@@ -62,8 +92,13 @@ function next(): void {
   }
 }
 
+interface Sent extends UploadPlace {
+  readonly file: File;
+  readonly key: string;
+}
+
 /** By XMLHttpRequest, which alone tells how much of a body has gone. */
-function send(id: number, nodeId: string, { section, subpath, file }: UploadPlace & { readonly file: File }): void {
+function send(id: number, nodeId: string, { section, subpath, file, key }: Sent): void {
   if (!uploads.some((one) => one.id === id)) return end(id, nodeId);
   const form = new FormData();
   form.set('section', section);
@@ -72,10 +107,10 @@ function send(id: number, nodeId: string, { section, subpath, file }: UploadPlac
   const request = new XMLHttpRequest();
   requests.set(id, request);
   request.open('POST', `/nodes/${nodeId}/files`);
-  request.setRequestHeader('idempotency-key', newKey());
+  request.setRequestHeader('idempotency-key', key);
   request.upload.onprogress = ({ loaded, total }) => change(id, { part: total > 0 ? loaded / total : 0 });
   request.onload = () => {
-    if (request.status < 300) put(uploads.filter((one) => one.id !== id));
+    if (request.status < 300) takeOff(id);
     else change(id, { error: refusalOf(request) });
   };
   request.onerror = () => change(id, { error: new Unreachable(client.url, new Error('The connection broke.')) });
@@ -104,7 +139,14 @@ function change(id: number, what: Partial<Upload>): void {
 
 function put(list: readonly Upload[]): void {
   uploads = list;
+  if (list.some(({ error }) => error === null)) addEventListener('beforeunload', ask);
+  else removeEventListener('beforeunload', ask);
   for (const listener of listeners) listener();
+}
+
+/** Whoever leaves the page ends what is under way. */
+function ask(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 function subscribe(listener: () => void): () => void {
