@@ -65,7 +65,9 @@ const FILTERS = {
   organization: 'n.organization_id = $::uuid',
   parent: `n.id IN (SELECT e.source_id FROM graph.edge e WHERE e.target_id = $::uuid AND e.relation = 'belongs_to')`,
   owner: 'n.owner_id = $::uuid',
-  type: 'n.type = ANY ($::text[])',
+  // Of one type, an index of an organization has the nodes in order.
+  type: 'n.type = $::text',
+  types: 'n.type = ANY ($::text[])',
   status: 'n.status = ANY ($::text[])',
   lifecycle: 'n.lifecycle = ANY ($::text[])',
   health: 'n.health = ANY ($::text[])',
@@ -101,7 +103,8 @@ function filtersOf(input: Input, caller: Caller): Filters {
     organization: input.organization_id,
     parent: input.parent_id,
     owner: input.owner_id,
-    type: input.type,
+    type: input.type?.length === 1 ? input.type[0] : undefined,
+    types: input.type?.length === 1 ? undefined : input.type,
     // Asking for a lifecycle is asking for the status that follows from it.
     status: input.status ?? (input.lifecycle ? undefined : ['active', 'completed']),
     lifecycle: input.lifecycle,

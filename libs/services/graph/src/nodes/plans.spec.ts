@@ -60,6 +60,14 @@ describe('the plan of a list of nodes', () => {
     expect(plan.indexes).toContain(index);
     expect(plan.wholeTables).toEqual([]);
   });
+
+  it('of one type in its organization reads those of the type alone, in their order', async () => {
+    const [organization_id] = graph.organizationIds;
+    const plan = await planOf(services.database, ...(await listed({ organization_id, type: ['project'] })));
+    const ofType = ['node_organization_type_idx', 'node_type_idx'];
+    expect(plan.indexes.filter((index) => ofType.includes(index))).toHaveLength(1);
+    expect(plan.wholeTables).toEqual([]);
+  });
 });
 
 describe('the plan of one node', () => {
