@@ -358,7 +358,11 @@ async function findApplied(source: RowSource, context: CommandContext): Promise<
     requestHash(context),
   ]);
   if (!row) return null;
-  if (!row.same) throw new ServiceError('CONFLICT', 'The id of this call was already used for another request.');
+  if (!row.same)
+    throw new ServiceError(
+      'CONFLICT',
+      'The id of this call, over REST the Idempotency-Key, was already used for another request: send a new one.',
+    );
   if (!row.seen) return 'unseen';
   if (row.reply === null) throw notRepeated();
   return new RawJson(row.reply, row.facts);

@@ -23,18 +23,19 @@ const CHANGED_BY = {
   tool: { add: addTool, remove: removeTool },
 } as const;
 
-/** Adds a data source or tool after the others of the node. `id`: of one that comes back. */
+/** Adds a data source or tool after the others of the node. `back`: one that comes back, to where it stood. */
 export async function addLink(
   tx: Transaction,
   kind: LinkKind,
   input: ParsedInputOf<typeof addDataSource>,
-  id = newId(),
+  back: { readonly id: string; readonly position: number | null } = { id: newId(), position: null },
 ): Promise<Link> {
   const { name, url } = input;
+  const { id, position } = back;
   const problem = url === null ? null : linkProblem(url);
   if (problem !== null) throw validationFailed([{ path: 'url', message: problem }]);
   const node = await lockWorkingNode(tx, input.node_id, input.expected_version);
-  await tx.execute(INSERT_LINK, [id, node.id, node.type, kind, name, url]);
+  await tx.execute(INSERT_LINK, [id, node.id, node.type, kind, name, url, position]);
   tx.audit({
     action: CHANGED_BY[kind].add.name,
     targetKind: kind,
@@ -55,7 +56,7 @@ export async function removeLink(
   const found = await tx.row<{ node_id: string }>(NODE_OF_LINK, [...seenBy(tx.context.caller), link.id, kind]);
   if (!found) throw linkNotFound(kind, link.id);
   const node = await lockWorkingNode(tx, found.node_id, link.expectedVersion);
-  const removed = await tx.row<Pick<Link, 'name' | 'url'>>(DELETE_LINK, [link.id]);
+  const removed = await tx.row<Pick<Link, 'name' | 'url'> & { position: number }>(DELETE_LINK, [link.id]);
   // Somebody else may have removed it while the node was not locked yet.
   if (!removed) throw linkNotFound(kind, link.id);
   tx.audit({

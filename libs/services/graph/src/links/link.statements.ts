@@ -1,12 +1,16 @@
 import { statement, VISIBLE } from '@workspace-graph/database';
 
-/** Adds at the end of its kind. $1 id, $2 node, $3 its type, $4 kind, $5 name, $6 url. */
+/** Adds one of its kind. $1 id, $2 node, $3 its type, $4 kind, $5 name, $6 url, $7 how many come before it; null for all. */
 export const INSERT_LINK = statement(
   'link.insert',
   `
+  WITH place AS (
+    SELECT least(coalesce($7::int, count(*)), count(*))::int AS position FROM graph.link l WHERE l.node_id = $2::uuid AND l.kind = $4::text
+  ), moved AS (
+    UPDATE graph.link l SET position = l.position + 1 FROM place p
+    WHERE l.node_id = $2::uuid AND l.kind = $4::text AND l.position >= p.position)
   INSERT INTO graph.link (id, node_id, node_type, kind, position, name, url)
-  SELECT $1::uuid, $2::uuid, $3::text, $4::text, count(*), $5::text, $6::text
-  FROM graph.link l WHERE l.node_id = $2::uuid AND l.kind = $4::text`,
+  SELECT $1::uuid, $2::uuid, $3::text, $4::text, p.position, $5::text, $6::text FROM place p`,
 );
 
 /** The node that carries a link, if the caller sees it. $1 user, $2 sees all, $3 link, $4 kind. */
@@ -24,5 +28,5 @@ export const DELETE_LINK = statement(
   closed AS (
     UPDATE graph.link l SET position = l.position - 1 FROM removed r
     WHERE l.node_id = r.node_id AND l.kind = r.kind AND l.position > r.position)
-  SELECT name, url FROM removed`,
+  SELECT name, url, position FROM removed`,
 );

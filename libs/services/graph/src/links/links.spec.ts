@@ -101,7 +101,7 @@ describe('data sources and tools', () => {
       ),
     ).toEqual([
       { action: 'add_tool', target_kind: 'tool', before: null, after: fields },
-      { action: 'remove_tool', target_kind: 'tool', before: fields, after: null },
+      { action: 'remove_tool', target_kind: 'tool', before: { ...fields, position: 0 }, after: null },
     ]);
     await graph.refusal(addTool, { node_id: node.id, name: 'X' }, graph.writer, 'FORBIDDEN');
     await graph.refusal(addTool, { node_id: newId(), name: 'X' }, graph.admin, 'NODE_NOT_FOUND');

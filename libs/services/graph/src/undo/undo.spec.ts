@@ -162,6 +162,22 @@ describe('the undo of a session', () => {
     expect(await order()).toEqual([before[1], before[2]]);
   });
 
+  it('puts data sources and tools back where they stood, before those that were added since', async () => {
+    const [one = '', two = '', three = ''] = await Promise.all(
+      ['Wood', 'Nails', 'Rope'].map(
+        async (name) => (await graph.call(addTool, { node_id: node.id, name, url: null }, graph.admin)).id,
+      ),
+    );
+    const order = async () => (await read()).tools.map(({ id }) => id);
+    const before = await order();
+    expect(before.toSorted()).toEqual([one, two, three].toSorted());
+    await graph.call(removeTool, { tool_id: before[1] ?? '' }, agent);
+    await graph.call(removeTool, { tool_id: before[0] ?? '' }, agent);
+    const added = await graph.call(addTool, { node_id: node.id, name: 'Saw', url: null }, graph.admin);
+    expect(said(await undo())).toEqual(['remove_tool undone', 'remove_tool undone']);
+    expect(await order()).toEqual([...before, added.id]);
+  });
+
   it('leaves what was changed since, field by field, and does nothing twice', async () => {
     await graph.call(updateNode, { node_id: node.id, description: 'Of wood.', goal: 'Ready in May.' }, agent);
     const made = await log('A note');

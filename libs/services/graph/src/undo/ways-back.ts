@@ -225,9 +225,9 @@ function removeMadeLink(kind: LinkKind): WayBack {
 
 function addLinkAgain(kind: LinkKind): WayBack {
   return async (tx, { target_id, before }) => {
-    const link = before as unknown as Parameters<typeof addLink>[2];
+    const { position = null, ...link } = before as unknown as Parameters<typeof addLink>[2] & { position?: number };
     await refusePresent(tx, target_id);
-    await addLink(tx, kind, { ...link, expected_version: asWas }, target_id);
+    await addLink(tx, kind, { ...link, expected_version: asWas }, { id: target_id, position });
     return WHOLE;
   };
 }
