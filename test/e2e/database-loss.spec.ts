@@ -16,7 +16,7 @@ const MANY_WRITES = 10 * AT_ONCE;
 const whereServersOutlive = ownMountsAvailable() ? describe : describe.skip;
 
 /** Writes as fast as it can until it is told to end; keeps what was acknowledged and how the rest was answered. */
-class Writers {
+class Writers implements AsyncDisposable {
   readonly acknowledged: string[] = [];
   readonly failures: string[] = [];
   private ended = false;
@@ -32,6 +32,11 @@ class Writers {
   async end(): Promise<void> {
     this.ended = true;
     await this.done;
+  }
+
+  /** Also where the test fails, which is to be told, and not that they go on. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 
   /** Resolves when another write is refused. */
@@ -127,6 +132,7 @@ describe('a database server that is killed under a running workspace', () => {
       await using folder = new WorkspaceFolder();
       const workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      await using _writing = writers;
       const dataFolder = dataOf(workspace);
       const url = readFileSync(join(folder.root, '.svc/database-url'), 'utf8');
       for (const _time of [1, 2]) {
@@ -154,6 +160,7 @@ describe('a database server that is killed under a running workspace', () => {
       await using folder = new WorkspaceFolder();
       let workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      await using _writing = writers;
       const ended = workspace.ended();
       const killing = killServers(workspace);
       expect(await ended).toBe(1);
@@ -177,6 +184,7 @@ describe('a database server that is killed under a running workspace', () => {
       await using folder = new WorkspaceFolder();
       let workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      await using _writing = writers;
       const dataFolder = dataOf(workspace);
       process.kill(serverOf(workspace).pid, 'SIGKILL');
       await writers.refused();
@@ -197,6 +205,7 @@ describe('a database server that is killed under a running workspace', () => {
       await using folder = new WorkspaceFolder();
       const workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      await using _writing = writers;
       process.kill(connectionOf(workspace).pid, 'SIGKILL');
       await sleep(MEANWHILE_MS);
       const before = writers.acknowledged.length;
@@ -219,6 +228,7 @@ whereServersOutlive('a database server that outlived its workspace', () => {
       await using folder = new WorkspaceFolder({ before: withMount(hidden) });
       let workspace = await folder.start();
       const { nodeId, writers } = await fill(workspace);
+      await using _writing = writers;
       const left = serverOf(workspace);
       await workspace.kill();
       await writers.end();
