@@ -149,7 +149,9 @@ function pullCommand(files: Command): void {
         const lines = [...wanted.values()].map((name) => `would pull  ${printable(name)}`);
         return out.result({ would_pull: [...wanted.keys()], left }, [...lines, ...notes, ...nothing(lines, notes)]);
       }
-      const { done, failed } = await pullAll({ client, out }, { nodeId, wanted, force: options.force ?? false });
+      const isNamed = preview === null;
+      const pulling = { nodeId, wanted, force: options.force ?? false, isNamed };
+      const { done, failed } = await pullAll({ client, out }, pulling);
       const lines = done.map(
         ({ file_id, changed }) => `${changed ? 'pulled ' : 'as here'}  ${printable(wanted.get(file_id) ?? '')}`,
       );
@@ -214,13 +216,18 @@ async function storeAll(
   return { done, failed };
 }
 
-async function pullAll(
-  { client, out }: Asking,
-  { nodeId, wanted, force }: { readonly nodeId: string; readonly wanted: Map<string, string>; readonly force: boolean },
-): Promise<Results<Pulled>> {
+interface Pulling {
+  readonly nodeId: string;
+  readonly wanted: Map<string, string>;
+  readonly force: boolean;
+  /** What was found to be newer is told of beside what is left, also where it is one file. */
+  readonly isNamed: boolean;
+}
+
+async function pullAll({ client, out }: Asking, { nodeId, wanted, force, isNamed }: Pulling): Promise<Results<Pulled>> {
   const ids = [...wanted.keys()];
   const [only = '', ...others] = ids;
-  if (ids.length > 0 && others.length === 0) {
+  if (isNamed && ids.length > 0 && others.length === 0) {
     const { pulled } = await client.call(pullFile, { file_id: only, force });
     return { done: pulled ? [pulled] : [], failed: [] };
   }

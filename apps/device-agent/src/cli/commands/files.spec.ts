@@ -270,6 +270,25 @@ describe('files on the command line', () => {
     ]);
   });
 
+  it('that are left by a pull are told of beside the only one that is refused', async () => {
+    const other = FILE.replace(/2$/, '3');
+    const files = [
+      { file_id: FILE, path: 'wip/new.md', class: 'updated' },
+      { file_id: other, path: 'wip/edited.md', class: 'conflict' },
+    ];
+    const refused = { code: 'CONFLICT', message: 'Something lies in its place.', retryable: false };
+    answers({
+      'POST /files/pull': { body: { pulled: null, preview: { node_id: NODE, files, complete: true } } },
+      [`POST /nodes/${NODE}/files/pull-all`]: { body: { pulled: [], refused: [{ file_id: FILE, ...refused }] } },
+    });
+    const pulled = await workspace.svc('files', 'pull', NODE);
+    expect([pulled.code, pulled.stdout]).toEqual([
+      1,
+      'refused  wip/new.md: Something lies in its place.\n' +
+        'left     wip/edited.md: changed here and not uploaded: store it, or pull it with --force\n',
+    ]);
+  });
+
   it('are refused by the workspace with its own words', async () => {
     answers({ 'GET /files/search': { status: 404, body: error('NODE_NOT_FOUND', 'There is no such node.') } });
     const refused = await workspace.svc('files', 'search', 'bread', '--node', NODE, '--json');
