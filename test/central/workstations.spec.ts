@@ -244,6 +244,23 @@ describe('a workstation that has joined', () => {
     );
     const preview = await folder.svc(['leave']);
     expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining('Nothing was changed')]);
+    const none = { left: false, only_here: [], uncleared: [] };
+    expect(JSON.parse((await folder.svc(['leave', '--json'])).stdout)).toMatchObject(none);
+    const station = await startWorkstation(folder);
+    await untilConnected(station);
+    const here = await mirrored(station.client, await project('Alone'));
+    await folder.stop();
+    // Also what came while nobody looked.
+    for (const name of ['one', 'two']) writeFileSync(join(here, `wip/${name}.md`), name);
+    const alone = await folder.svc(['leave']);
+    expect([alone.code, alone.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /2 files are here alone, never uploaded or changed since:\n +2 in .*[\s\S]*Nothing was changed/,
+      ),
+    ]);
+    const told = JSON.parse((await folder.svc(['leave', '--json'])).stdout);
+    expect(told).toMatchObject({ left: false, only_here: [{ path: here, files: 2, problem: null }] });
     // A registry that cannot be read keeps nobody from leaving.
     writeFileSync(join(folder.root, '.svc/sync.db'), 'damaged '.repeat(1_000));
     const left = await folder.svc(['leave', '--yes']);

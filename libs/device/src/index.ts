@@ -3,6 +3,7 @@ export { DeviceModule, type DeviceOptions } from './device.module.js';
 export { DEVICE_PARTS, type DeviceParts, type DeviceSettings } from './device-parts.js';
 export { clearFolders, type Uncleared } from './mirrors/clear-folders.js';
 export { MirrorConfigs } from './mirrors/client-config/mirror-configs.js';
+export { filesOnlyHere, type OnlyHere } from './mirrors/files-only-here.js';
 export { HandoffFiles } from './mirrors/handoff-files.js';
 export { withLocalPaths } from './node-paths/with-local-paths.js';
 export { Projections } from './projections/projections.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Uncleared } from '@workspace-graph/device';
+import type { OnlyHere, Uncleared } from '@workspace-graph/device';
 import { syncFolder } from '@workspace-graph/platform/disk';
 import type { WorkspacePaths } from '../workspace/workspace-paths.js';
 import { forgetMembership, type Membership } from './membership.js';
@@ -22,6 +22,16 @@ export async function clearAgentFiles({ root, own }: WorkspacePaths): Promise<re
   const { config } = loadConfig('cli', { ...process.env, SVC_WORKSPACE_ROOT: root });
   return clearFolders({ own, logger: createProcessLogger('cli', config) }).catch((error: Error) => [
     { path: `the folders in ${registry}`, problem: error.message },
+  ]);
+}
+
+/** Whoever leaves is told first of files that are nowhere else. A damaged registry keeps nobody from leaving. */
+export async function findOnlyHere({ own }: WorkspacePaths): Promise<readonly OnlyHere[]> {
+  const registry = join(own, 'sync.db');
+  if (!existsSync(registry)) return [];
+  const { filesOnlyHere } = await import('@workspace-graph/device');
+  return filesOnlyHere(own).catch((error: Error) => [
+    { path: `the folders in ${registry}`, files: null, problem: error.message },
   ]);
 }
 

@@ -3,12 +3,12 @@ import { hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { takeOwnership } from '@workspace-graph/database/embedded';
-import type { Uncleared } from '@workspace-graph/device';
+import type { OnlyHere, Uncleared } from '@workspace-graph/device';
 import { loadConfig } from '@workspace-graph/platform/config';
 import { type Command, Option } from 'commander';
 import { requireStore, TOKEN_STORES, type TokenStore } from '../../joined/device-token-stores.js';
 import { centreUrl, joinCentre, revokeAtCentre } from '../../joined/join-centre.js';
-import { clearAgentFiles, leaveFolder } from '../../joined/leave-folder.js';
+import { clearAgentFiles, findOnlyHere, leaveFolder } from '../../joined/leave-folder.js';
 import { type Membership, readDeviceToken, readMembership, storeMembership } from '../../joined/membership.js';
 import { ensureFolders } from '../../workspace/workspace-folders.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
@@ -18,6 +18,7 @@ import { type ConfirmOptions, confirmed, YES } from '../confirm.js';
 import { requireLocal } from '../local-only.js';
 import type { Output } from '../output.js';
 import { runs } from '../run-command.js';
+import { counted, printable } from '../text.js';
 import { alreadyRunning } from '../unusable-workspace.js';
 
 interface JoinOptions {
@@ -39,6 +40,8 @@ interface Leaving {
   readonly root: string;
   readonly left: boolean;
   readonly put_aside: string | null;
+  /** Folders with files that are on no remote as they lie here. */
+  readonly only_here: readonly OnlyHere[];
   readonly uncleared: readonly Uncleared[];
 }
 
@@ -163,39 +166,67 @@ async function leaveWorkspace(out: Output, options: LeaveOptions): Promise<void>
   await confirmed(
     out,
     {
-      preview: async (): Promise<Leaving> => ({ ...leaving, left: false, put_aside: null, uncleared: [] }),
-      apply: async () => {
-        const lock = takeOwnership(paths.own);
-        try {
+      preview: () =>
+        owned(paths, async (): Promise<Leaving> => {
+          const only_here = await findOnlyHere(paths);
+          return { ...leaving, left: false, put_aside: null, only_here, uncleared: [] };
+        }),
+      apply: () =>
+        owned(paths, async () => {
+          const only_here = await findOnlyHere(paths);
           if (membership !== 'damaged' && !options.offline) await revoke(membership, paths);
           const uncleared = await clearAgentFiles(paths);
-          return {
-            ...leaving,
-            left: true,
-            put_aside: await leaveFolder(paths, membership === 'damaged' ? null : membership),
-            uncleared,
-          };
-        } finally {
-          lock.release();
-        }
-      },
-      describe: ({ left, put_aside, uncleared }) =>
-        left
-          ? [
-              `${paths.root} belongs to ${url} no more. The files in the folders of nodes are where they were.`,
-              'SVC_SCOPE.md and the entries for this workspace in the configuration of agents were removed from them.',
-              ...uncleared.map(({ path, problem }) => `They could not be removed from ${path}: ${problem}`),
-              `What the device knew of them, and its trash, lies in ${put_aside}.`,
-              ...(options.offline ? [`Revoke it there too: \`svc device revoke ${device.id}\`.`] : []),
-            ]
-          : [
-              `The device ${device.name} leaves ${url}: its token ends, and its folders are not tracked any more.`,
-              'SVC_SCOPE.md and the entries for this workspace in the configuration of agents go from its folders.',
-              'The files in the folders of nodes stay; changes that the central workspace has not heard of stay here alone.',
-            ],
+          const put_aside = await leaveFolder(paths, membership === 'damaged' ? null : membership);
+          return { ...leaving, left: true, put_aside, only_here, uncleared };
+        }),
+      describe: (answer) => leavingLines(answer, options),
     },
     options,
   );
+}
+
+function leavingLines(
+  { left, url, device, root, put_aside, only_here, uncleared }: Leaving,
+  { offline }: LeaveOptions,
+): string[] {
+  if (!left)
+    return [
+      `The device ${device.name} leaves ${url}: its token ends, and its folders are not tracked any more.`,
+      'SVC_SCOPE.md and the entries for this workspace in the configuration of agents go from its folders.',
+      'The files in the folders of nodes stay; changes that the central workspace has not heard of stay here alone.',
+      ...onlyHereLines(only_here),
+      ...(only_here.length === 0 ? [] : ['To upload them first, start the workspace and use `svc files store`.']),
+    ];
+  return [
+    `${root} belongs to ${url} no more. The files in the folders of nodes are where they were.`,
+    'SVC_SCOPE.md and the entries for this workspace in the configuration of agents were removed from them.',
+    ...uncleared.map(({ path, problem }) => `They could not be removed from ${path}: ${problem}`),
+    ...onlyHereLines(only_here),
+    `What the device knew of them, and its trash, lies in ${put_aside}.`,
+    ...(offline ? [`Revoke it there too: \`svc device revoke ${device.id}\`.`] : []),
+  ];
+}
+
+function onlyHereLines(folders: readonly OnlyHere[]): string[] {
+  const files = folders.reduce((sum, folder) => sum + (folder.files ?? 0), 0);
+  const verb = files === 1 ? 'is' : 'are';
+  return [
+    ...(files === 0 ? [] : [`${counted(files, 'file')} ${verb} here alone, never uploaded or changed since:`]),
+    ...folders.flatMap((folder) => (folder.files === null ? [] : [`  ${folder.files} in ${printable(folder.path)}`])),
+    ...folders.flatMap(({ path, problem }) =>
+      problem === null ? [] : [`How many files are here alone is not known of ${printable(path)}: ${problem}`],
+    ),
+  ];
+}
+
+/** While nobody else starts, joins or leaves it. */
+async function owned<T>({ own }: WorkspacePaths, work: () => Promise<T>): Promise<T> {
+  const lock = takeOwnership(own);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
 }
 
 async function revoke(membership: Membership, paths: WorkspacePaths): Promise<void> {
