@@ -4,6 +4,7 @@ import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import type { Binaries } from './binaries.js';
 import { embeddedFailure, failureFrom, requireFreeSpace, withAdvice } from './failures.js';
+import { isGone } from './look.js';
 import { keepOwner, makeServerFolder, type Places, syncFolder, writeAtomically } from './places.js';
 import { identityOf, serverEnvironment } from './server-user.js';
 
@@ -101,6 +102,8 @@ async function create(binaries: Binaries, places: Places): Promise<string> {
   requireFreeSpace(places.root);
   const draft = `${places.dataFolder}.new`;
   withAdvice(places.folder, () => {
+    // Before the draft: a password without one stands for data that were there.
+    rmSync(join(places.folder, 'password'), { force: true });
     rmSync(draft, { recursive: true, force: true });
     makeServerFolder(draft, places.user);
   });
@@ -142,7 +145,7 @@ function isEmptyOrAbsent(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).length === 0;
 }
 
-/** Whether the folder has a database already; refuses one of another major version or without its first file. */
+/** Whether the folder has a database already; refuses one of another major version, without its first file, or whose data are gone. */
 export function clusterExists(binaries: Binaries, places: Places): boolean {
   return withAdvice(places.folder, () => {
     if (existsSync(join(places.dataFolder, 'PG_VERSION'))) {
@@ -151,6 +154,8 @@ export function clusterExists(binaries: Binaries, places: Places): boolean {
     }
     if (!isEmptyOrAbsent(places.dataFolder))
       throw embeddedFailure('DATA_DAMAGED', places.folder, 'PG_VERSION is missing');
+    if (isGone(places.folder, places.dataFolder))
+      throw embeddedFailure('DATA_MISSING', `${places.folder} (kept in ${places.dataFolder})`);
     return false;
   });
 }

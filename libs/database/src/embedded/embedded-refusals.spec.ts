@@ -3,9 +3,11 @@ import {
   chmodSync,
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   truncateSync,
   unlinkSync,
@@ -54,6 +56,15 @@ function fill(folder: string): string {
 }
 
 describe('a folder that is refused', () => {
+  it('lacks the data that it had, in whose place no empty database is made', async () => {
+    const folder = places.used();
+    renameSync(join(folder, 'data'), join(folder, 'away'));
+    await expect(startEmbeddedDatabase({ folder })).rejects.toMatchObject({ code: 'DATA_MISSING' });
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+    renameSync(join(folder, 'away'), join(folder, 'data'));
+    await (await startEmbeddedDatabase({ folder })).stop();
+  });
+
   it('may not be written by this user [cli.start.no-rights]', async () => {
     const user = isRoot ? nobody : undefined;
     const closed = join(places.fresh(), '..');

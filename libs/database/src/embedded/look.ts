@@ -18,7 +18,7 @@ export interface EmbeddedLook {
 }
 
 /** The password is written before the data gets its name, and stays when the data goes. */
-function isGone(folder: string, dataFolder: string): boolean {
+export function isGone(folder: string, dataFolder: string): boolean {
   const location = locationOf(folder);
   if (location !== undefined && !existsSync(location)) return true;
   return existsSync(join(folder, 'password')) && !existsSync(`${dataFolder}.new`);

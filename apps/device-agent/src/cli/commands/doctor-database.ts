@@ -61,7 +61,7 @@ function checkEmbedded(paths: WorkspacePaths, found: FoundWorkspace | null): Fin
 
 function adviceFor(code: string, advice: string): string {
   if (code !== 'DATA_MISSING') return advice;
-  return 'Put the data back before the next start, or restore a backup into a new workspace folder: `svc restore FILE --yes` with SVC_WORKSPACE_ROOT set to it.';
+  return 'Put the data back, or restore a backup into a new workspace folder: `svc restore FILE --yes` with SVC_WORKSPACE_ROOT set to it.';
 }
 
 function notMade({ own, database }: WorkspacePaths, found: FoundWorkspace | null): Finding {
