@@ -148,6 +148,28 @@ describe('SVC_URL', () => {
   );
 });
 
+describe('a workspace whose registry is damaged', () => {
+  it(
+    'says so when it is started, with the way out, which works',
+    async () => {
+      await using folder = new WorkspaceFolder({ isStarted: true });
+      await (await folder.start()).stop();
+      const registry = join(folder.root, '.svc/sync.db');
+      writeFileSync(registry, 'damaged '.repeat(1_000));
+      for (const more of [[], ['--foreground']])
+        expect(told(await folder.svc(['start', '--json', ...more]))).toMatchObject({
+          exit: 1,
+          code: 'REGISTRY_UNUSABLE',
+          message: expect.stringContaining(registry),
+          hint: expect.stringContaining('Move sync.db'),
+        });
+      renameSync(registry, `${registry}.away`);
+      expect((await (await folder.start()).fetch('/me')).status).toBe(200);
+    },
+    STORY_MS,
+  );
+});
+
 describe('the doctor', () => {
   it(
     'looks at the database itself, and says where it lies [cli.doctor]',

@@ -8,4 +8,5 @@ export { HandoffFiles } from './mirrors/handoff-files.js';
 export { withLocalPaths } from './node-paths/with-local-paths.js';
 export { Projections } from './projections/projections.js';
 export type { DeviceIdentity } from './records/device-principal.js';
+export { RegistryError } from './store/registry-error.js';
 export type { CentralFiles } from './transfer/central-files.js';

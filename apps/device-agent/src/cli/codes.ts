@@ -48,6 +48,10 @@ export const CLI_CODES = {
   PORT_TAKEN: row(EXIT.failed, 'Another program listens on the port.'),
   PORT_UNUSABLE: row(EXIT.failed, 'You may not use the port, or the address does not belong to this machine.'),
   FOLDER_UNUSABLE: row(EXIT.failed, 'The folder cannot be read or written.'),
+  REGISTRY_UNUSABLE: row(
+    EXIT.failed,
+    'The registry of the device, sync.db, is damaged, or was written by a newer version.',
+  ),
   DISK_FULL: row(EXIT.failed, 'The disk of the workspace has too little free space.'),
   DATABASE_UNREACHABLE: row(EXIT.failed, 'The database that SVC_DATABASE_URL names cannot be used.'),
   FILE_EXISTS: row(EXIT.failed, 'A file with this name already exists.'),

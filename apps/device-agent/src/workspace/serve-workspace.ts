@@ -34,8 +34,15 @@ export async function serveWorkspace({ progress, ready }: ServeOptions): Promise
     await writeState(paths.state, started);
     parts.shutdown.add('refuse', 'state file', () => removeState(paths.state));
     return started;
-  });
+  }).catch(explainRegistry);
   await ready(state, paths);
+}
+
+async function explainRegistry(error: unknown): Promise<never> {
+  // All of a device takes its time to load; by now it is.
+  const { RegistryError } = await import('@workspace-graph/device');
+  if (!(error instanceof RegistryError)) throw error;
+  throw new CliError('REGISTRY_UNUSABLE', error.message, { cause: error, hint: error.advice });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { AsideStore } from './aside-store.js';
 import { PlaceStore } from './place-store.js';
 import { RecordStore } from './record-store.js';
+import { openError } from './registry-error.js';
 import { ScanStore } from './scan-store.js';
 import { type Row, Sqlite } from './sqlite.js';
 import type { FileState, MirrorRow, TrackedPath, TrashRow } from './store-rows.js';
@@ -42,7 +43,7 @@ export class DeviceStore {
     this.withdrawn = new WithdrawnStore(sqlite);
   }
 
-  /** @throws Error for a file that is no database, or of a newer version of the product */
+  /** @throws RegistryError for a file that is no database, damaged, or of a newer version of the product */
   static open(file: string): DeviceStore {
     const sqlite = Sqlite.open(file);
     try {
@@ -52,7 +53,7 @@ export class DeviceStore {
       migrateStore(sqlite.database);
     } catch (error) {
       sqlite.close();
-      throw error;
+      throw openError(file, error);
     }
     return new DeviceStore(sqlite);
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { pathKey } from '@workspace-graph/domain';
+import { RegistryError } from './registry-error.js';
 
 /** One step from a version of the store to the next; steps that were released are never edited. */
 const STEPS: readonly string[] = [
@@ -107,13 +108,14 @@ const STEPS: readonly string[] = [
 
 /**
  * Brings a store to this version of the product, one transaction for each step.
- * @throws Error for a store of a newer version
+ * @throws RegistryError for a store of a newer version
  */
 export function migrateStore(database: DatabaseSync, upTo = STEPS.length): void {
   const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
   if (found > STEPS.length)
-    throw new Error(
-      `sync.db has version ${found}, and this program knows ${STEPS.length}. Use a newer Workspace Graph.`,
+    throw new RegistryError(
+      `sync.db has version ${found}, and this program knows ${STEPS.length}.`,
+      'Use a newer Workspace Graph.',
     );
   database.function('path_key', { deterministic: true }, (path) => pathKey(String(path)));
   for (const [index, step] of STEPS.entries()) {

@@ -9,7 +9,7 @@ export async function checkLeftovers(paths: WorkspacePaths): Promise<Finding> {
   try {
     const { databases, drafts } = await findLeftovers(paths);
     const names = [...databases.map((name) => `the database ${name}`), ...drafts.map((file) => basename(file))];
-    if (names.length === 0) return { check, state: 'ok', found: 'none' };
+    if (names.length === 0) return { check, state: 'ok', found: 'none was interrupted' };
     return {
       check,
       state: 'warning',
