@@ -1,14 +1,16 @@
-import { Refusal, Unreachable } from '@workspace-graph/client';
+import { Refusal } from '@workspace-graph/client';
 import { CircleAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { ChangedMeanwhile } from '../api/change';
+import { wordsOf } from './refusal-words';
 
 /** What the server said, and a way out. */
 export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { t } = useTranslation();
+  const { text, detail } = wordsOf(error, t);
   return (
     <div className="problem" role="alert">
-      <b>{useMessage(error)}</b>
+      <b>{text}</b>
+      <Detail text={detail} />
       {error instanceof Refusal && (
         <span className="row t3 f12">
           <code>{error.code}</code> {t('problem.request', { id: error.body.request_id })}
@@ -25,13 +27,14 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
 
 /** What a change was refused with, where it was made. */
 export function Refused({ error }: { readonly error: unknown }) {
-  const message = useMessage(error);
+  const { t } = useTranslation();
   if (!error) return null;
+  const { text, detail } = wordsOf(error, t);
   return (
     <p className="refused" role="alert">
       <CircleAlert className="i s14" aria-hidden="true" />
       <span>
-        {message}
+        {text} <Detail text={detail} />
         {error instanceof Refusal && <code>{error.code}</code>}
       </span>
     </p>
@@ -40,12 +43,22 @@ export function Refused({ error }: { readonly error: unknown }) {
 
 /** What an error says, where a text stands. */
 export function Message({ error }: { readonly error: unknown }) {
-  return useMessage(error);
+  const { t } = useTranslation();
+  const { text, detail } = wordsOf(error, t);
+  return (
+    <>
+      {text} <Detail text={detail} />
+    </>
+  );
 }
 
-function useMessage(error: unknown): string {
-  const { t } = useTranslation();
-  if (error instanceof Unreachable) return t('problem.offline');
-  if (error instanceof ChangedMeanwhile) return t('problem.meanwhile');
-  return error instanceof Error ? error.message : String(error);
+/** What the workspace says itself, which is English. */
+function Detail({ text }: { readonly text: string | null }) {
+  return (
+    text !== null && (
+      <span className="t2" lang="en">
+        {text}
+      </span>
+    )
+  );
 }

@@ -1,10 +1,10 @@
-import { Refusal, Unreachable } from '@workspace-graph/client';
 import { LogIn } from 'lucide-react';
 import { createContext, type SubmitEvent, use, useEffect, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isOnThisMachine, pageFacts } from '../api/page-facts';
 import { ProviderRefusal, signIn, signInAtProvider } from '../api/sign-in';
 import { WithCommands } from '../parts/commands';
+import { Message } from '../parts/problem';
 
 interface SignInProps {
   readonly onSignedIn: () => void;
@@ -117,7 +117,7 @@ function Failure({ error, id }: { readonly error: unknown; readonly id: string }
   if (!(error instanceof ProviderRefusal))
     return (
       <div className="alert" role="alert" id={id}>
-        {messageOf(error, t('problem.offline'))}
+        {typeof error === 'string' ? error : <Message error={error} />}
       </div>
     );
   return (
@@ -126,11 +126,4 @@ function Failure({ error, id }: { readonly error: unknown; readonly id: string }
       <small className="request">{t('problem.request', { id: error.requestId })}</small>
     </div>
   );
-}
-
-/** What is wrong, in words. */
-function messageOf(error: unknown, offline: string): string {
-  if (typeof error === 'string') return error;
-  if (error instanceof Unreachable) return offline;
-  return error instanceof Refusal ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import { graph } from './graph';
 import { history } from './history';
 import { node } from './node';
 import { people } from './people';
+import { refusals } from './refusals';
 import { session } from './session';
 import { settings } from './settings';
 import { signIn } from './sign-in';
@@ -18,6 +19,7 @@ export const cs = {
   ...history,
   ...node,
   ...people,
+  ...refusals,
   ...session,
   ...settings,
   ...signIn,

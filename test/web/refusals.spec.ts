@@ -1,0 +1,82 @@
+import { createNode, createUser, ERRORS, type Node } from '@workspace-graph/contracts';
+import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { heading, LANGUAGES, type Language, Site } from './site.js';
+
+type Table = Readonly<Record<string, string>>;
+const TABLES = Object.fromEntries(
+  await Promise.all(
+    LANGUAGES.map(async (language): Promise<[Language, Table]> => {
+      const path = `../../apps/desktop/web/src/i18n/${language}/refusals.js`;
+      const { refusals } = (await import(path)) as { readonly refusals: { readonly refusal: Table } };
+      return [language, refusals.refusal];
+    }),
+  ),
+) as Readonly<Record<Language, Table>>;
+
+it.each(Object.keys(ERRORS))('the refusal %s has words of its own in each language', (code) => {
+  const [english = '', czech = ''] = [TABLES.en[code], TABLES.cs[code]];
+  expect([english, czech]).toEqual([expect.stringMatching(/^[A-Z].+[.]$/), expect.stringMatching(/^\p{Lu}.+[.]$/u)]);
+  expect(czech).not.toBe(english);
+});
+
+describe('a refusal', () => {
+  let workspace: RunningWorkspace;
+  let site: Site;
+  let organization: Node;
+  beforeAll(async () => {
+    site = await Site.start();
+    workspace = site.workspace;
+    organization = await site.organization();
+  });
+  afterAll(() => site?.[Symbol.asyncDispose]());
+
+  it.each([
+    ['en', 'This node is not here.'],
+    ['cs', 'Tenhle node tu není.'],
+  ] as const)(
+    'is told in the language of the page (%s), and in the words of the workspace below it',
+    async (language, words) => {
+      const node = await workspace.call(createNode, {
+        type: 'project',
+        name: `Plan ${language}`,
+        organization_id: organization.id,
+      });
+      const { context, page, faults } = await site.visit(`/graph?node=${node.id}`, { language });
+      faults.allow(/^404 /);
+      const body = { code: 'NODE_NOT_FOUND', message: 'There is no node with this id.', request_id: 'r' };
+      const part = language === 'cs' ? 'Události' : 'Events';
+      await page.route('**/events?*', (route) => route.fulfill({ status: 404, json: body }));
+      await page.getByRole('tab', { name: part }).click();
+      const alert = page.getByRole('alert');
+      await alert.getByText(words, { exact: true }).waitFor();
+      const detail = alert.getByText(body.message, { exact: true });
+      expect(await detail.getAttribute('lang')).toBe('en');
+      await alert.getByText('NODE_NOT_FOUND', { exact: true }).waitFor();
+      await context.close();
+    },
+  );
+
+  it.each([
+    ['en', 'Actors', 'Add an actor', 'Name', 'Add', 'At most 200 characters fit in.', 'Something must stand there.'],
+    ['cs', 'Aktéři', 'Přidat aktéra', 'Jméno', 'Přidat', 'Vejde se nejvýš 200 znaků.', 'Něco tu stát musí.'],
+  ] as const)('of what is written in a field says what belongs there (%s)', async (language, title, ...texts) => {
+    const [add, name, submit, long, empty] = texts;
+    await workspace.call(createUser, { name: `Somebody ${language}`, max_scope: 'read' });
+    const { context, page, faults } = await site.visit('/settings', { language });
+    faults.allow(/^400 /);
+    await heading(page, language === 'cs' ? 'Nastavení' : 'Settings');
+    await page.getByRole('heading', { level: 2, name: title }).waitFor();
+    await page.getByRole('button', { name: add }).click();
+    const field = page.getByRole('textbox', { name, exact: true });
+    for (const [text, words] of [
+      ['x'.repeat(201), long],
+      [' ', empty],
+    ] as const) {
+      await field.fill(text);
+      await page.getByRole('button', { name: submit, exact: true }).click();
+      await page.getByRole('alert').getByText(words).waitFor();
+    }
+    await page.getByRole('alert').getByText('VALIDATION_FAILED').waitFor();
+    await context.close();
+  });
+});
