@@ -125,6 +125,33 @@ it('files that found no answer are sent again together; what is refused for good
   await context.close();
 });
 
+it('a file whose answer was lost has arrived when it is sent again; another one of its name is refused as before', async () => {
+  const { node, folder } = await folders.make();
+  const { context, page, faults } = await files(node);
+  faults.allow(/net::|^409 .*\/files$/);
+  const send = async (text: string) => {
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Upload').click()]);
+    await chooser.setFiles([{ name: 'plán.txt', mimeType: 'text/plain', buffer: Buffer.from(text) }]);
+  };
+  await page.route('**/files', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fetch();
+    return route.abort('connectionreset');
+  });
+  await send('whole');
+  const again = button(page, 'Send plán.txt again');
+  await again.waitFor();
+  await page.unroute('**/files');
+  await again.click();
+  const onTheirWay = page.getByRole('list', { name: 'Files on their way' }).getByRole('listitem');
+  await until('it has arrived', async () => (await onTheirWay.count()) === 0);
+  expect(await paths(node)).toEqual(['wip/plán.txt']);
+  await send('other');
+  await page.getByRole('alert').getByText('DESTINATION_EXISTS').waitFor();
+  expect(readFileSync(join(folder, 'wip/plán.txt'), 'utf8')).toBe('whole');
+  await context.close();
+});
+
 it('whoever leaves the page while files are under way is asked', async () => {
   const { node } = await folders.make();
   const { context, page } = await files(node);

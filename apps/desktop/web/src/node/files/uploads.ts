@@ -3,6 +3,7 @@ import type { Section } from '@workspace-graph/contracts';
 import { useSyncExternalStore } from 'react';
 import { newKey, refreshNode } from '../../api/change';
 import { client } from '../../api/client';
+import { isAlreadyThere } from './already-there';
 
 /** A file on its way to a node. */
 export interface Upload {
@@ -111,11 +112,24 @@ function send(id: number, nodeId: string, { section, subpath, file, key }: Sent)
   request.upload.onprogress = ({ loaded, total }) => change(id, { part: total > 0 ? loaded / total : 0 });
   request.onload = () => {
     if (request.status < 300) takeOff(id);
-    else change(id, { error: refusalOf(request) });
+    else void settle(id, refusalOf(request), { nodeId, section, subpath, file });
   };
   request.onerror = () => change(id, { error: new Unreachable(client.url, new Error('The connection broke.')) });
   request.onloadend = () => end(id, nodeId);
   request.send(form);
+}
+
+interface Target extends UploadPlace {
+  readonly nodeId: string;
+  readonly file: File;
+}
+
+/** A refusal because the very same file is there already is none: it has arrived, and the answer to that was lost. */
+async function settle(id: number, error: Error, { nodeId, section, subpath, file }: Target): Promise<void> {
+  const path = [section, ...(subpath === null ? [] : [subpath]), file.name.normalize('NFC')].join('/');
+  const isTaken = error instanceof Refusal && error.code === 'DESTINATION_EXISTS';
+  if (isTaken && (await isAlreadyThere({ nodeId, path }, file))) takeOff(id);
+  else change(id, { error });
 }
 
 function end(id: number, nodeId: string): void {
