@@ -107,6 +107,7 @@ export const node: Same<typeof english> = {
   },
   ask: {
     not_here: 'Tenhle node tu není.',
+    no_id: 'V adrese může být překlep, nebo není celá.',
     help: 'Může vám být skrytý. O přístup můžete požádat.',
     access: 'Přístup',
     reason: 'K čemu ho potřebujete?',
@@ -202,8 +203,14 @@ export const node: Same<typeof english> = {
   files: {
     upload: 'Nahrát',
     uploads: 'Soubory na cestě',
+    uploads_more_one: 'a {{count}} další soubor',
+    uploads_more_few: 'a {{count}} další soubory',
+    uploads_more_many: 'a {{count}} dalšího souboru',
+    uploads_more_other: 'a {{count}} dalších souborů',
     new: 'Nový soubor',
     name: 'Název souboru',
+    no_name: 'Chybí název souboru: napište ho, za složku, ve které má ležet.',
+    nothing_dropped: 'V tom, co jste pustili, není žádný soubor.',
     create: 'Založit ve složce {{section}}/',
     section: 'Složka',
     drop: 'Pustit soubory do {{section}}/',

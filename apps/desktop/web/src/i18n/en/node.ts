@@ -85,6 +85,7 @@ export const node = {
   },
   ask: {
     not_here: 'This node is not here.',
+    no_id: 'Its address may be mistyped or cut short.',
     help: 'It may be hidden from you. You can ask for access.',
     access: 'Access',
     reason: 'What do you need it for?',
@@ -180,8 +181,12 @@ export const node = {
   files: {
     upload: 'Upload',
     uploads: 'Files on their way',
+    uploads_more_one: 'and {{count}} more file',
+    uploads_more_other: 'and {{count}} more files',
     new: 'New file',
     name: 'Name of the file',
+    no_name: 'The name of the file is missing: write it, behind the folder that it is to lie in.',
+    nothing_dropped: 'There is no file in what was dropped.',
     create: 'Create in {{section}}/',
     section: 'Section',
     drop: 'Drop the files into {{section}}/',

@@ -9,6 +9,7 @@ import { More } from '../../parts/more';
 import { PickOne } from '../../parts/pick-one';
 import { Problem, Refused } from '../../parts/problem';
 import { useMe } from '../node-query';
+import { droppedOf } from './dropped';
 import { useFileStates } from './file-states';
 import { useFiles } from './files-query';
 import { FolderRows } from './folder-rows';
@@ -33,6 +34,7 @@ export function Files({ node, mayWrite }: FilesProps) {
   const [section, setSection] = useState<Section>('wip');
   const [hasTrash, setHasTrash] = useState(false);
   const [over, setOver] = useState<string | null>(null);
+  const [dropError, setDropError] = useState<unknown>(null);
   const { items: files, isRead, error, next, refetch } = useFiles(node.id);
   const { compare } = new Intl.Collator(i18n.language, { numeric: true });
   const sections = SECTIONS.map((name) => folderTree(name, files, compare)).filter(({ count }) => count > 0);
@@ -47,7 +49,12 @@ export function Files({ node, mayWrite }: FilesProps) {
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(null);
-    if (mayAdd) upload(node.id, placeOf(targetOf(event)), filesOf(event.dataTransfer));
+    if (!mayAdd) return;
+    setDropError(null);
+    uploadDropped(node.id, targetOf(event), event.dataTransfer).then(
+      (count) => count === 0 && setDropError(new Error(t('files.nothing_dropped'))),
+      setDropError,
+    );
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: what is dropped here is chosen by a button too
@@ -65,6 +72,11 @@ export function Files({ node, mayWrite }: FilesProps) {
       {node.local_path !== null && <FolderState nodeId={node.id} mayWrite={mayWrite} localPath={node.local_path} />}
       {mayAdd && <Adder nodeId={node.id} section={section} onSection={setSection} />}
       {over !== null && <p className="drop">{t('files.drop', { section: over })}</p>}
+      {dropError !== null && (
+        <div className="beside">
+          <Refused error={dropError} />
+        </div>
+      )}
       <UploadRows nodeId={node.id} />
       {error && <Problem error={error} onRetry={refetch} />}
       {!isRead && !error && <Ghosts rows={Math.max(LEAST, node.files.items.length)} height={30} />}
@@ -106,13 +118,18 @@ export function Files({ node, mayWrite }: FilesProps) {
   );
 }
 
-/** Files, without the folders that were dropped with them. */
-function filesOf({ items, files }: DataTransfer): File[] {
-  const list = [...items].flatMap((item) => {
-    const file = item.webkitGetAsEntry()?.isDirectory ? null : item.getAsFile();
-    return file ? [file] : [];
-  });
-  return list.length > 0 ? list : [...files];
+/** Sends what was dropped onto a folder, each file into the folders in which it lay. Answers how many. @throws DOMException */
+async function uploadDropped(nodeId: string, onto: string, dropped: DataTransfer): Promise<number> {
+  const all = await droppedOf(dropped);
+  for (const [folder, ones] of Map.groupBy(all, (one) => one.folder)) {
+    const prefix = folder === null ? onto : `${onto}/${folder.normalize('NFC')}`;
+    upload(
+      nodeId,
+      placeOf(prefix),
+      ones.map(({ file }) => file),
+    );
+  }
+  return all.length;
 }
 
 /** There is no other place that has these files. */
@@ -170,10 +187,13 @@ function Adder({ nodeId, section, onSection }: AdderProps) {
   const { t } = useTranslation();
   const chooser = useRef<HTMLInputElement>(null);
   const [name, setName] = useState<string | null>(null);
+  const [isNameless, setNameless] = useState(false);
   const create = (event: FormEvent) => {
     event.preventDefault();
     const [, subpath = null, filename] = /^(?:(.+)\/)?([^/]+)$/.exec(name ?? '') ?? [];
-    if (filename) upload(nodeId, { section, subpath }, [new File([], filename)]);
+    setNameless(!filename);
+    if (!filename) return;
+    upload(nodeId, { section, subpath }, [new File([], filename)]);
     setName(null);
   };
   return (
@@ -187,7 +207,10 @@ function Adder({ nodeId, section, onSection }: AdderProps) {
           type="button"
           className="btn sm"
           aria-expanded={name !== null}
-          onClick={() => setName(name === null ? '' : null)}
+          onClick={() => {
+            setName(name === null ? '' : null);
+            setNameless(false);
+          }}
         >
           <Plus className="i" aria-hidden="true" />
           {t('files.new')}
@@ -223,6 +246,7 @@ function Adder({ nodeId, section, onSection }: AdderProps) {
             onChange={(event) => setName(event.currentTarget.value)}
             onKeyDown={(event) => event.key === 'Escape' && setName(null)}
           />
+          {isNameless && <Refused error={new Error(t('files.no_name'))} />}
           <button type="submit" className="btn primary sm">
             {t('files.create', { section })}
           </button>

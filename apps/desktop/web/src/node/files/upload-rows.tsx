@@ -4,6 +4,9 @@ import { IconButton } from '../../parts/icon-button';
 import { Refused } from '../../parts/problem';
 import { again, drop, mayArrive, type Upload, useUploads } from './uploads';
 
+/** Rows of files on their way; a folder that is dropped may have thousands. */
+const SHOWN = 50;
+
 /** Files on their way to a node, and those that did not arrive. */
 export function UploadRows({ nodeId }: { readonly nodeId: string }) {
   const { t } = useTranslation();
@@ -12,10 +15,13 @@ export function UploadRows({ nodeId }: { readonly nodeId: string }) {
     <>
       <NotArrived uploads={uploads.filter(({ error }) => error !== null)} />
       <ul aria-label={t('files.uploads')}>
-        {uploads.map((one) => (
+        {uploads.slice(0, SHOWN).map((one) => (
           <UploadRow key={one.id} upload={one} />
         ))}
       </ul>
+      {uploads.length > SHOWN && (
+        <p className="beside f12 t3 num">{t('files.uploads_more', { count: uploads.length - SHOWN })}</p>
+      )}
     </>
   );
 }

@@ -36,14 +36,15 @@ export interface UploadPlace {
 
 /** Sends files into a folder of a node. They go on while other nodes and views are looked at. */
 export function upload(nodeId: string, place: UploadPlace, files: Iterable<File>): void {
-  for (const file of files) {
+  const added = [...files].map((file): Upload => {
     const id = ++lastId;
     // The same key each time: to the workspace it is the same call.
     const key = newKey();
     senders.set(id, () => send(id, nodeId, { ...place, file, key }));
-    put([...uploads, { id, nodeId, name: file.name, part: 0, error: null }]);
     queue(id);
-  }
+    return { id, nodeId, name: file.name, part: 0, error: null };
+  });
+  put([...uploads, ...added]);
   next();
 }
 
@@ -64,8 +65,8 @@ export function mayArrive({ error }: Upload): boolean {
 
 /** Ends an upload that is under way, or takes one that did not arrive off the list. */
 export function drop(id: number): void {
-  requests.get(id)?.abort();
   takeOff(id);
+  requests.get(id)?.abort();
 }
 
 function takeOff(id: number): void {
@@ -130,13 +131,19 @@ async function settle(id: number, error: Error, { nodeId, section, subpath, file
   const isTaken = error instanceof Refusal && error.code === 'DESTINATION_EXISTS';
   if (isTaken && (await isAlreadyThere({ nodeId, path }, file))) takeOff(id);
   else change(id, { error });
+  refresh(nodeId);
 }
 
 function end(id: number, nodeId: string): void {
   requests.delete(id);
   running--;
-  void refreshNode(nodeId);
+  refresh(nodeId);
   next();
+}
+
+/** Once for files that are sent together; until then the live channel tells of those that have arrived. */
+function refresh(nodeId: string): void {
+  if (!uploads.some((one) => one.nodeId === nodeId && one.error === null)) void refreshNode(nodeId);
 }
 
 function refusalOf({ status, responseText }: XMLHttpRequest): Error {
