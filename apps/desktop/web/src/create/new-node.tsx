@@ -10,6 +10,7 @@ import type { GraphNode } from '../graph/graph';
 import { useGraph } from '../graph/graph-query';
 import { Dialog } from '../parts/dialog';
 import { IconButton } from '../parts/icon-button';
+import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
@@ -30,7 +31,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
   const name = useId();
   const { data: graph } = useGraph();
   const [type, setType] = useState<NodeType | null>(null);
-  const [title, setTitle] = useState('');
+  const [title, setTitle, forget] = useKept('new node');
   const [parentId, setParentId] = useState<string | null>(null);
   const create = useChange(createNode, null);
   const organizations = [...(graph?.nodes.values() ?? [])].filter((node) => node.type === 'organization');
@@ -45,6 +46,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
       ...(chosen === 'organization' ? {} : placeOf(parent)),
     });
     await queries.invalidateQueries({ queryKey: ['graph'] });
+    forget();
     onClose();
     void navigate({ to: '/graph', search: { node: id } });
     return true;

@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { Avatar } from '../parts/avatar';
 import { IconButton } from '../parts/icon-button';
+import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { useReturnedFocus } from '../parts/returned-focus';
@@ -147,10 +148,11 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onMove }: DutyRowPro
 function NewDuty({ nodeId, onClose }: { readonly nodeId: string; readonly onClose: () => void }) {
   const { t } = useTranslation();
   useReturnedFocus();
-  const [title, setTitle] = useState('');
+  const [title, setTitle, forget] = useKept(`${nodeId} responsibility`);
   const add = useChange(addResponsibility, nodeId);
   const [make, isMaking] = useOneAtATime(async () => {
     await add.mutateAsync({ node_id: nodeId, title });
+    forget();
     onClose();
     return true;
   });

@@ -20,6 +20,7 @@ import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
 import { IconButton } from '../parts/icon-button';
+import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { useFocusLeft, useReturnedFocus } from '../parts/returned-focus';
@@ -154,11 +155,13 @@ interface NewLinkProps {
 function NewLink({ nodeId, kind, onClose }: NewLinkProps) {
   const { t } = useTranslation();
   useReturnedFocus();
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
+  const [name, setName, forgetName] = useKept(`${nodeId} ${kind} name`);
+  const [url, setUrl, forgetUrl] = useKept(`${nodeId} ${kind} url`);
   const add = useChange(kind === 'tools' ? addTool : addDataSource, nodeId);
   const [make, isMaking] = useOneAtATime(async () => {
     await add.mutateAsync({ node_id: nodeId, name, url: url.trim() || null });
+    forgetName();
+    forgetUrl();
     onClose();
     return true;
   });

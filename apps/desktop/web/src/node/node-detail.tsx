@@ -24,6 +24,9 @@ const History = lazy(() => import('./history/history'));
 const TABS = ['detail', 'files', 'events', 'sessions'] as const;
 type Tab = (typeof TABS)[number] | 'history';
 
+/** No node, or no id of one. */
+const ABSENT = new Set(['NODE_NOT_FOUND', 'VALIDATION_FAILED']);
+
 interface NodeDetailProps {
   readonly nodeId: string;
   /** Closes the pane; absent where the detail is a view of its own. */
@@ -35,7 +38,8 @@ interface NodeDetailProps {
 /** Everything about a node, editable where it stands. */
 export function NodeDetail({ nodeId, onClose, onLeave = onClose }: NodeDetailProps) {
   const { data: node, error, refetch } = useNode(nodeId);
-  if (error instanceof Refusal && error.code === 'NODE_NOT_FOUND') return <Ask nodeId={nodeId} onClose={onLeave} />;
+  if (error instanceof Refusal && ABSENT.has(error.code))
+    return <Ask nodeId={nodeId} isNoId={error.code !== 'NODE_NOT_FOUND'} onClose={onLeave} />;
   if (error && !node) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!node) return <Skeleton />;
   return <Detail key={node.id} node={node} onClose={onClose} onLeave={onLeave} />;

@@ -1,0 +1,102 @@
+import { createNode, getNode, type Node } from '@workspace-graph/contracts';
+import type { Page } from 'playwright-core';
+import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { NodeFolders } from './node-folders.js';
+import { Site, say, until } from './site.js';
+
+let site: Site;
+let workspace: RunningWorkspace;
+let folders: NodeFolders;
+beforeAll(async () => {
+  site = await Site.start();
+  workspace = site.workspace;
+  folders = await NodeFolders.in(workspace);
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const make = (name: string): Promise<Node> =>
+  workspace.call(createNode, { type: 'area', name, organization_id: folders.organization.id });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+
+describe('a short text that is written', () => {
+  it.each([
+    ['Add data source', 'Name'],
+    ['Add tool', 'Address (optional)'],
+    ['Add responsibility', 'What is answered for'],
+  ])('(%s) outlives Escape and another tab until it has been sent', async (add, name) => {
+    const node = await make(`Kept ${name}`);
+    const { context, page } = await site.visit(`/graph?node=${node.id}`);
+    const text = 'https://example.org/accounts';
+    await button(page, add).click();
+    await field(page, name).fill(text);
+    await page.keyboard.press('Escape');
+    await field(page, name).waitFor({ state: 'hidden' });
+    await button(page, add).click();
+    expect(await field(page, name).inputValue()).toBe(text);
+    await tab(page, 'Events');
+    await tab(page, 'Detail');
+    await button(page, add).click();
+    expect(await field(page, name).inputValue()).toBe(text);
+    await page.getByRole('textbox').first().fill(text);
+    await page.keyboard.press('Enter');
+    await field(page, name).waitFor({ state: 'hidden' });
+    await button(page, add).click();
+    expect(await field(page, name).inputValue()).toBe('');
+    const { data_sources, tools, responsibilities } = await workspace.call(getNode, { node_id: node.id });
+    expect([data_sources, tools, responsibilities].flat()).toHaveLength(1);
+    await context.close();
+  });
+
+  it('(New node) outlives Escape until it has been sent', async () => {
+    const { context, page } = await site.visit(`/graph?node=${folders.organization.id}`);
+    const open = async () => {
+      await page.keyboard.press('Control+k');
+      await page.locator('[role=combobox]:focus').fill(say('New node'));
+      await page.getByRole('option', { name: 'New node' }).click();
+      return page.getByRole('dialog', { name: 'New node' });
+    };
+    const name = (await open()).getByLabel('Name');
+    await name.fill('Half of a na');
+    await page.keyboard.press('Escape');
+    await name.waitFor({ state: 'hidden' });
+    await open();
+    expect(await name.inputValue()).toBe('Half of a na');
+    await name.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Half of a na' }).waitFor();
+    await open();
+    expect(await name.inputValue()).toBe('');
+    await context.close();
+  });
+});
+
+it('a new file without a name is asked for one, and what was written stays', async () => {
+  const { node } = await folders.make();
+  const { context, page } = await site.visit(`/graph?node=${node.id}`);
+  await tab(page, 'Files');
+  await button(page, 'New file').click();
+  const name = field(page, 'Name of the file');
+  await name.press('Enter');
+  await page.getByRole('alert').getByText('The name of the file is missing').waitFor();
+  await name.fill('notes/');
+  await name.press('Enter');
+  await page.getByRole('alert').getByText('The name of the file is missing').waitFor();
+  expect(await name.inputValue()).toBe('notes/');
+  await name.fill('notes/plan.md');
+  await name.press('Enter');
+  await page.getByRole('link', { name: 'plan.md' }).waitFor();
+  await name.waitFor({ state: 'hidden' });
+  await context.close();
+});
+
+it('an address that can be of no node says that it is not here, and asks for nothing', async () => {
+  const { context, page, faults } = await site.visit('/graph?node=%00');
+  faults.allow(/^400 /);
+  await page.getByText('This node is not here.').waitFor();
+  await page.getByText('Its address may be mistyped or cut short.').waitFor();
+  expect(await button(page, 'Ask for access').count()).toBe(0);
+  await button(page, 'Close').click();
+  await until('it is left', async () => !new URL(page.url()).searchParams.has('node'));
+  await context.close();
+});
