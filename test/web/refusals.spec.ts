@@ -81,4 +81,24 @@ describe('a refusal', () => {
       await context.close();
     },
   );
+
+  it('of a text that is too long is foreseen while it is written', async () => {
+    const node = await workspace.call(createNode, {
+      type: 'area',
+      name: 'Long',
+      organization_id: organization.id,
+    });
+    const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+    await page.getByRole('button', { name: 'Edit: Description' }).click();
+    const field = page.getByRole('textbox', { name: 'Description' });
+    const told = page.getByText('At most 20,000 characters fit in, and there are 20,001');
+    await field.fill('x'.repeat(20_001));
+    await told.waitFor();
+    await field.press('Backspace');
+    await told.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await field.waitFor({ state: 'hidden' });
+    expect(faults.list).toEqual([]);
+    await context.close();
+  });
 });

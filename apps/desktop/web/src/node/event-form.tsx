@@ -10,6 +10,7 @@ import { PickOne } from '../parts/pick-one';
 import { Refused } from '../parts/problem';
 import { useReturnedFocus } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
+import { TooLong } from '../parts/too-long';
 
 /** What is being written of an event. Kept by the browser tab, so that no way out of the view loses it. */
 interface Draft {
@@ -94,6 +95,7 @@ export function EventForm({ nodeId, replaces, writing }: EventFormProps) {
         onChange={({ currentTarget }) => write({ ...draft, content: currentTarget.value })}
         onKeyDown={onKeyDown}
       />
+      <TooLong text={draft.content} />
       <Refused error={log.error ?? supersede.error} />
       <div className="row acts">
         <button type="submit" className="btn primary sm" aria-disabled={isSending || undefined}>

@@ -9,6 +9,7 @@ import { IconButton } from '../parts/icon-button';
 import { Refused } from '../parts/problem';
 import { useFocusBack } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
+import { TooLong } from '../parts/too-long';
 import { EditedMeanwhile } from './edited-meanwhile';
 import { putOnto } from './node-update';
 
@@ -122,6 +123,7 @@ export function TextEditor({ field, label, isOneLine = false }: EditorProps) {
           <p className="prose">{theirs}</p>
         </EditedMeanwhile>
       )}
+      {isOneLine || <TooLong text={draft.text} />}
       <Refused error={error} />
       {theirs === null && (
         <div className="row acts">

@@ -66,6 +66,7 @@ export const refusals: Same<typeof english> = {
   must: {
     not_empty: 'Něco tu stát musí.',
     at_most: 'Vejde se nejvýš {{most}} znaků.',
+    shorter: 'Vejde se nejvýš {{most}} znaků a je jich {{now}}: zkraťte text, nebo ho dejte do souboru.',
     email: 'Tohle není e-mailová adresa.',
     url: 'Adresa začíná http:// nebo https://.',
     one_line: 'Musí to být jeden řádek bez řídicích znaků.',

@@ -69,6 +69,7 @@ export const refusals = {
   must: {
     not_empty: 'Something must stand there.',
     at_most: 'At most {{most}} characters fit in.',
+    shorter: 'At most {{most}} characters fit in, and there are {{now}}: shorten the text, or keep it in a file.',
     email: 'This is no e-mail address.',
     url: 'An address begins with http:// or https://.',
     one_line: 'It must be one line, without control characters.',
