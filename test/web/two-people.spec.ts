@@ -111,7 +111,8 @@ async function workOn(page: Page): Promise<void> {
   await button(page, 'Log event').click();
   await page.getByRole('textbox', { name: 'What happened or was decided' }).fill(SECRETS.event);
   await page.keyboard.press('Control+Enter');
-  await page.getByText(SECRETS.event).waitFor();
+  // The form has the same text until its answer is there.
+  await page.locator('p', { hasText: SECRETS.event }).waitFor();
   await page.getByRole('tab', { name: 'Files' }).click();
   await button(page, 'New file').click();
   await page.getByLabel('Name of the file').fill(SECRETS.file);
