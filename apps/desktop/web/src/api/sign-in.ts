@@ -84,6 +84,13 @@ export function onSignOut(listener: () => void): void {
   });
 }
 
+/** Calls back when this browser has signed in, here or in another tab, also over a sign-in of before. */
+export function onSignIn(listener: () => void): void {
+  subscribe(() => {
+    if (hasSignedIn()) listener();
+  });
+}
+
 function hasSignedIn(): boolean {
   return localStorage.getItem(NOTE) !== null;
 }
@@ -102,10 +109,11 @@ function note(isSignedIn: boolean): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // Another tab has signed in or out.
-  addEventListener('storage', listener);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener('storage', listener);
-  };
+  return () => listeners.delete(listener);
 }
+
+// Another tab has signed in or out, or all of the storage was cleared.
+addEventListener('storage', ({ key }) => {
+  if (key !== NOTE && key !== null) return;
+  for (const listener of listeners) listener();
+});

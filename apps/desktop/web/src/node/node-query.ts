@@ -1,14 +1,14 @@
 import { type FetchQueryOptions, useQuery } from '@tanstack/react-query';
-import { getAccess, getNode, type Node, type NodeAccess, type OutputOf, whoami } from '@workspace-graph/contracts';
+import { getAccess, getNode, type Node, type NodeAccess } from '@workspace-graph/contracts';
 import { useRef } from 'react';
 import { client, queries } from '../api/client';
+import { type Me, meQuery } from '../api/person';
 
 export type Duty = Node['responsibilities'][number];
-export type Me = OutputOf<typeof whoami>;
 
 /** Who looks at the page; there whenever a view is. */
 export function useMe(): Me {
-  const { data } = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => client.call(whoami, {}, { signal }) });
+  const { data } = useQuery(meQuery);
   if (!data) throw new Error('No view is shown before it is known who looks.');
   return data;
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { onSomebodyElse } from '../api/person';
 import type { FilePlace } from './addresses';
 
 /** A text that is written and not saved. Kept by the browser tab, so that no way out of it loses it. */
@@ -57,6 +58,9 @@ function hasDrafts(): boolean {
 function ask(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
+
+// It is not theirs to keep.
+onSomebodyElse(() => removeEventListener('beforeunload', ask));
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getSession, type Session } from '@workspace-graph/contracts';
 import { client } from '../api/client';
-import type { Me } from '../node/node-query';
+import type { Me } from '../api/person';
 
 /** The record of a session; what changes elsewhere is asked for again over the live channel. */
 export function useSession(sessionId: string) {

@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { OutputOf, whoami } from '@workspace-graph/contracts';
 import { LayoutDashboard, type LucideIcon, RefreshCw, Settings, SquareTerminal, Waypoints } from 'lucide-react';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Me } from '../api/person';
 import { initialsOf } from '../parts/avatar';
 import { useWaiting } from '../session/waiting';
 
@@ -19,7 +19,7 @@ export const ICONS: Readonly<Record<View, LucideIcon>> = {
 };
 
 interface RailProps {
-  readonly me: OutputOf<typeof whoami>;
+  readonly me: Me;
   readonly onSignOut: () => void;
   readonly onKeys: () => void;
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { whoami } from '@workspace-graph/contracts';
 import { CloudOff } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { client, isSignedOut, queries } from '../api/client';
+import { isSignedOut, queries } from '../api/client';
 import { live, useConnection, useIsSettled } from '../api/live';
+import { meQuery } from '../api/person';
 import { signOut, useHasSignedIn } from '../api/sign-in';
 import { Problem } from '../parts/problem';
 import { Toasts } from '../parts/toasts';
@@ -23,11 +23,7 @@ export function Shell() {
   const showKeys = useCallback(() => setKeys(true), []);
   useShellKeys(showKeys);
   const hasSignedIn = useHasSignedIn();
-  const me = useQuery({
-    enabled: hasSignedIn,
-    queryKey: ['me'],
-    queryFn: ({ signal }) => client.call(whoami, {}, { signal }),
-  });
+  const me = useQuery({ ...meQuery, enabled: hasSignedIn });
   const again = useCallback(() => void queries.resetQueries(), []);
 
   const isIn = hasSignedIn && me.data !== undefined && !isSignedOut(me.error);

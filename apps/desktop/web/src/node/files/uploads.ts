@@ -3,6 +3,7 @@ import type { Section } from '@workspace-graph/contracts';
 import { useSyncExternalStore } from 'react';
 import { newKey, refreshNode } from '../../api/change';
 import { client } from '../../api/client';
+import { onSomebodyElse } from '../../api/person';
 import { isAlreadyThere } from './already-there';
 
 /** A file on its way to a node. */
@@ -174,3 +175,6 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
+
+// They are not theirs to wait for.
+onSomebodyElse(() => removeEventListener('beforeunload', ask));

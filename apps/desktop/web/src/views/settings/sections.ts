@@ -13,7 +13,7 @@ import {
   Users,
 } from 'lucide-react';
 import type { ComponentType } from 'react';
-import type { Me } from '../../node/node-query';
+import type { Me } from '../../api/person';
 import { Devices } from './devices';
 import { Diagnosis } from './diagnosis';
 import { Integrations } from './integrations';

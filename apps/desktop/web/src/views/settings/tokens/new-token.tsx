@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change } from '../../../api/change';
 import { queries } from '../../../api/client';
-import type { Me } from '../../../node/node-query';
+import type { Me } from '../../../api/person';
 import { WithCommands } from '../../../parts/commands';
 import { useMoments } from '../../../parts/moments';
 import { PickOne } from '../../../parts/pick-one';
