@@ -26,6 +26,7 @@ export { descendantsOf, isRunning, listProcesses, type ProcessInfo, processGroup
 export { type DavServer, startApache, whyNoApache } from './servers/apache.js';
 export { findOnPath } from './servers/binaries.js';
 export { type NatsOptions, type NatsServer, startNats } from './servers/nats.js';
+export { startNginx, whyNoNginx } from './servers/nginx.js';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './servers/postgres.js';
 export { type ObjectServer, startRadosgw, whyNoRadosgw } from './servers/radosgw.js';
 export { rcloneProgram, startRcloneDav, whyNoRclone } from './servers/rclone.js';

@@ -52,6 +52,11 @@ export class Centre {
     return this.bus.status === 'ready' ? 'connected' : 'unreachable';
   }
 
+  /** Why it is unreachable; null where it is not, or nothing more is known. */
+  get problem(): string | null {
+    return this.state === 'unreachable' ? this.bus.problem : null;
+  }
+
   /** Since when it is as it is. */
   get since(): Date {
     return this.changedAt;

@@ -38,10 +38,9 @@ export class JoinedHandlers {
   async membership(): Promise<OutputOf<typeof readMembership>> {
     const { membership, centre } = this.workspace;
     const { url, device, user, joined_at, token_expires_at } = membership;
-    const { state, since } = centre;
-    return {
-      membership: { url, device, user, joined_at, token_expires_at, state, since: since.toISOString() },
-    };
+    const { state, problem } = centre;
+    const since = centre.since.toISOString();
+    return { membership: { url, device, user, joined_at, token_expires_at, state, problem, since } };
   }
 
   @Handles(revealWorkspaceToken)

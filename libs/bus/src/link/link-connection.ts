@@ -31,6 +31,7 @@ export class LinkConnection {
   /** Before the next attempt; 0 while one is under way. */
   private waitsMs = 0;
   private isClosed = false;
+  private failure: string | null = null;
 
   constructor(private readonly options: LinkConnectionOptions) {
     this.connect();
@@ -39,6 +40,11 @@ export class LinkConnection {
   /** The peer while the link is up. */
   get current(): LinkPeer | null {
     return this.peer;
+  }
+
+  /** Why the last attempt came to nothing; null while the link is up, or was lost a moment ago. */
+  get problem(): string | null {
+    return this.failure;
   }
 
   /** Leaves for good, when all that was told is on its way. */
@@ -75,7 +81,7 @@ export class LinkConnection {
       isAnswered = true;
       const { statusCode = 0 } = response;
       response.resume();
-      this.note(logger, `it answered ${statusCode}`);
+      this.note(logger, answered(statusCode));
       if (statusCode === 401 || statusCode === 403) this.options.refused?.(statusCode);
       socket.terminate();
     });
@@ -96,6 +102,7 @@ export class LinkConnection {
     if (this.peer) return this.options.receive(frame);
     if (frame.head.kind !== 'hello') throw new Error('a link begins with another frame than hello');
     this.attempts = 0;
+    this.failure = null;
     this.peer = peer;
     if (!this.isClosed) this.options.up(peer);
   }
@@ -126,8 +133,18 @@ export class LinkConnection {
 
   /** An outage is told once. */
   private note(logger: BusLogger, problem: string): void {
+    this.failure = problem;
     const fields = { url: this.options.url, problem };
     if (this.attempts === 0 && !this.isClosed) logger.warn(fields, 'the gateway cannot be reached; trying again');
     else logger.debug(fields, 'the gateway cannot be reached yet');
   }
+}
+
+const UPGRADE_REQUIRED = 426;
+
+/** A gateway is asked for nothing but a WebSocket here: it says that one is needed when somebody in between has left that out. */
+function answered(status: number): string {
+  return status === UPGRADE_REQUIRED
+    ? `it answered ${status}: a proxy in between does not pass WebSockets on`
+    : `it answered ${status}`;
 }

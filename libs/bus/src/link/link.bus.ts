@@ -86,6 +86,11 @@ export class LinkBus implements Bus {
     return this.life.status.current;
   }
 
+  /** Why no gateway could be reached at the last attempt; null while one is. */
+  get problem(): string | null {
+    return this.connection.problem;
+  }
+
   onStatus(listener: (status: BusStatus) => void): () => void {
     return this.life.status.on(listener);
   }

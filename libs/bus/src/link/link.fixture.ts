@@ -79,7 +79,6 @@ export class TestGateway implements BusMedium {
       url: `ws://127.0.0.1:${this.lastPort || this.port}/?party=${party}`,
       headers: () => ({ authorization: `Bearer ${party}` }),
       reconnect: { firstMs: 20, mostMs: 100 },
-      heartbeatMs: 500,
     });
   }
 
@@ -99,7 +98,7 @@ export class TestGateway implements BusMedium {
       const { logger, settings = {} } = this.parties.get(party) ?? { logger: SILENT };
       const bus = new InProcessBus({ logger, settings, hub: this.hub });
       const { mostCalls } = this;
-      const host = new LinkHost(socket, { behind: this.behind(bus), logger, settings, heartbeatMs: 500, mostCalls });
+      const host = new LinkHost(socket, { behind: this.behind(bus), logger, settings, mostCalls });
       this.hosts.add(host);
       void host.ended.then(() => this.hosts.delete(host));
     });

@@ -257,6 +257,27 @@ describe('the device', () => {
     expect(await bus.call(PROBE, {}, envelope())).toBe('there');
   });
 
+  it('says why it cannot reach the gateway, until it does', async () => {
+    const bus = gateway.open({ logger });
+    open.push(bus);
+    await whenReady(bus, AbortSignal.timeout(10_000));
+    expect(bus.problem).toBeNull();
+    const { port } = gateway;
+    await gateway.outage.begin();
+    await eventually('nobody is there', () => bus.problem === 'ECONNREFUSED');
+    const refusal = 'HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n';
+    const proxy = createServer((socket) => void socket.once('data', () => socket.end(refusal)));
+    proxy.listen(port, '127.0.0.1');
+    await once(proxy, 'listening');
+    await eventually('somebody else is there', () => bus.problem !== 'ECONNREFUSED');
+    expect(bus.problem).toBe('it answered 426: a proxy in between does not pass WebSockets on');
+    proxy.close();
+    await once(proxy, 'close');
+    await gateway.outage.end();
+    await whenReady(bus, AbortSignal.timeout(10_000));
+    expect(bus.problem).toBeNull();
+  });
+
   it('is told that its credential is refused, and tries again with the one of then', async () => {
     let credential = 'old';
     let presented = '';

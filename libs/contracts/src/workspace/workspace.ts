@@ -73,6 +73,7 @@ export const readMembership = query({
         state: z
           .enum(['connected', 'unreachable', 'refused'])
           .describe('refused: the device was revoked, or its token has ended.'),
+        problem: z.string().nullable().describe('What the last attempt to reach it failed with, where that is known.'),
         since: Timestamp.describe('Since when the state is this one, or the process runs.'),
       })
       .nullable()

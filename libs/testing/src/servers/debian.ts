@@ -10,6 +10,7 @@ export type DebianServer =
   | 'redis-server'
   | 'sshd'
   | 'apache2'
+  | 'nginx'
   | 'rclone'
   | 'radosgw'
   | 'dbus-daemon'
@@ -24,6 +25,7 @@ const servers: Record<DebianServer, { packages: string[]; program: string; binar
   'redis-server': { packages: ['redis-tools'], program: 'usr/bin/redis-server', binary: 'redis-check-rdb' },
   sshd: { packages: ['openssh-server'], program: 'usr/sbin/sshd', binary: 'sshd' },
   apache2: { packages: ['apache2-bin'], program: 'usr/sbin/apache2', binary: 'apache2' },
+  nginx: { packages: ['nginx'], program: 'usr/sbin/nginx', binary: 'nginx' },
   radosgw: {
     packages: ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-base', 'ceph-common'],
     program: 'usr/bin/radosgw',

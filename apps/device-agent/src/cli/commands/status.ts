@@ -105,9 +105,10 @@ const LINK_STATES = {
   refused: 'refuses this device: leave with `svc leave`, and join again',
 } as const;
 
-function membershipRows({ url, device, state, since, token_expires_at }: Membership): string[][] {
+function membershipRows({ url, device, state, problem, since, token_expires_at }: Membership): string[][] {
   return [
     ['centre', `${url} ${LINK_STATES[state]} (since ${since})`],
+    ...(problem === null ? [] : [['', problem]]),
     ['device', `${device.name}, until ${token_expires_at.slice(0, 10)}`],
   ];
 }

@@ -57,6 +57,11 @@ function Centre() {
       </Row>
       <Row label={t('sync.state')}>
         <span role="status">{t(`sync.states.${membership.state}`)}</span>
+        {membership.problem !== null && (
+          <span className="t3 f12" lang="en">
+            {membership.problem}
+          </span>
+        )}
       </Row>
     </>
   );
