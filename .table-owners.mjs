@@ -45,6 +45,8 @@ export default {
     'file.stuck_operation',
     'file.status_of',
     'file.node_folder',
+    'file.leaves_folders',
+    'file.was_folder_of_other',
     'session.count_of_node',
     'session.unarchived_of_node',
     'session.recent_of_node',

@@ -8,7 +8,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   adoptFiles,
   deleteFile,
@@ -96,24 +96,35 @@ it('nothing counts as stored that only has a name like a stored file', async () 
   expect(await recorded()).toMatchObject([{ id: file_id, size_bytes: 'wip/PLAN.md of the one'.length, version: 1 }]);
 }, 120_000);
 
-it('what a purged node has left on a remote is not for who sees another one of its name', async () => {
+it("what a purged node has left on a remote is in nobody else's way, also what no record knew", async () => {
   const name = `Secret ${Math.random()}`;
-  const make = () => all.project(name);
-  const { id, here: folder } = await make();
+  const { id, here: folder } = await all.project(name);
   const path = 'wip/plan.md';
   writeFileSync(join(folder, path), 'of the purged one');
-  await all.stations[0].client.call(storeFiles, { node_id: id, local_paths: [join(folder, path)] });
+  const { stored: first } = await all.stations[0].client.call(storeFiles, {
+    node_id: id,
+    local_paths: [join(folder, path)],
+  });
+  const left = first[0]?.remote_path ?? '';
+  const loose = join(all.storage, dirname(left), 'loose.md');
+  writeFileSync(loose, 'put there by another program');
   await all.ada.call(purgeNode, { node_id: id, confirmed: true });
   await until('its folder is gone', () => !existsSync(folder));
 
-  const { id: again } = await make();
-  for (const client of [all.wanda, all.stations[1].client]) {
+  const { id: again, here: other } = await all.project(name);
+  for (const client of [all.ada, all.wanda, all.stations[1].client]) {
     expect((await client.call(fileStatus, { node_id: again })).new_remote).toEqual([]);
     const { files, skipped } = await client.call(adoptFiles, { node_id: again, paths: [path] });
     expect([files, skipped]).toMatchObject([[], [{ path }]]);
   }
-  // Who manages may take it in again.
-  expect((await all.ada.call(adoptFiles, { node_id: again, paths: [path] })).files).toMatchObject([{ path }]);
+  const paths = [path, 'wip/loose.md'];
+  for (const each of paths) writeFileSync(join(other, each), 'of the next one');
+  const local_paths = paths.map((each) => join(other, each));
+  expect(await all.stations[0].client.call(storeFiles, { node_id: again, local_paths })).toMatchObject({ refused: [] });
+  expect([content(all.storage, left), readFileSync(loose, 'utf8')]).toEqual([
+    'of the purged one',
+    'put there by another program',
+  ]);
 }, 120_000);
 
 it('a name that only Windows refuses is pulled where it can be', async () => {

@@ -71,6 +71,9 @@ export async function fill(url: string): Promise<void> {
       `INSERT INTO file.tombstone (id, file_id, node_id, path, remote_path, sha256, reason, created_by) VALUES ('${id(82)}', '${id(83)}', '${id(84)}', 'wip/gone', 'org/projects/gone/wip/gone', NULL, 'deleted', '${id(1)}')`,
     );
     await run(
+      `INSERT INTO file.left_folder (organization_id, node_type, sync_key, node_id) VALUES ('${id(100)}', 'project', 'gone', '${id(84)}')`,
+    );
+    await run(
       `INSERT INTO file.pending_op (id, file_id, node_id, kind, from_path, to_path, last_error, attempts, device_id) VALUES ('${id(85)}', '${id(80)}', '${id(101)}', 'move', 'wip/Žába "1".md', 'wip/b', ${odd}, 2, '${id(6)}')`,
     );
     await run(

@@ -319,3 +319,28 @@ describe('the records of files', () => {
     ]);
   });
 });
+
+it('folders that nodes had left on remotes are known after the upgrade', async () => {
+  const before = readMigrations().filter(({ name }) => name < '0021');
+  await migrate({ url: database.url, migrations: before });
+  const [gone, moved] = ['00000000-0000-7000-8000-000000000020', PROJECT];
+  await client.query(`
+    INSERT INTO file.remote_root (marker) VALUES ('${gone}');
+    INSERT INTO file.remote (id, name, type, config, root_marker, grade) VALUES ('${gone}', 'team', 'fs', '{}', '${gone}', '{}');
+    INSERT INTO audit.entry (id, via, action, target_kind, target_id, request_id, before) VALUES
+      (gen_random_uuid(), 'rest', 'move_node', 'node', '${moved}', 'r', '{"organization_id": "${gone}"}'),
+      (gen_random_uuid(), 'rest', 'purge_node', 'node', '${gone}', 'r', '{"organization_id": null, "type": "organization", "sync_key": "old"}')`);
+  await migrate({ url: database.url });
+  const { rows } = await client.query(
+    'SELECT organization_id, node_type, sync_key, node_id FROM file.left_folder ORDER BY sync_key',
+  );
+  expect(rows).toEqual([
+    {
+      organization_id: '00000000-0000-0000-0000-000000000000',
+      node_type: 'organization',
+      sync_key: 'old',
+      node_id: gone,
+    },
+    { organization_id: gone, node_type: 'project', sync_key: 'report', node_id: moved },
+  ]);
+});

@@ -167,6 +167,30 @@ describe('contents that a workstation sends together', () => {
     expect(await remoteHash(same)).toBe(`sha256:${sha('same')}`);
   });
 
+  it('say the way out of something in their place that no file knows: their other name', async () => {
+    const [first = ''] = await tracked({ 'plan.txt': 'mine' });
+    centre.main.plant(`${await centre.folder(node)}/wip/plan.txt`, Buffer.from('put there by somebody'));
+    const { outcomes } = (await (await put([{ id: first, content: 'mine' }])).json()) as { outcomes: PushOutcome[] };
+    expect(outcomes[0]?.refused).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('another name') });
+    expect(outcomes[0]?.refused?.message).not.toContain('Pull it');
+    const [other = ''] = await tracked({ 'my-plan.txt': 'mine' });
+    expect(await push({ id: other, content: 'mine' })).toEqual({ [other]: null });
+  });
+
+  it('take up nothing that a purged node has left, be it the same content', async () => {
+    const [id = ''] = await tracked({ 'left.txt': 'same' });
+    const path = `${await centre.folder(node)}/wip/left.txt`;
+    centre.main.plant(path, Buffer.from('same'));
+    await centre.sql(
+      `INSERT INTO file.tombstone (id, file_id, node_id, path, remote_name, remote_path, reason)
+       VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'wip/left.txt', 'main', $1, 'purged')`,
+      [path],
+    );
+    expect(await push({ id, content: 'same' })).toEqual({ [id]: 'DESTINATION_EXISTS' });
+    expect(await push({ id, content: 'other' })).toEqual({ [id]: 'DESTINATION_EXISTS' });
+    expect(await remoteHash(id)).toBeNull();
+  });
+
   it('are nothing where they differ from what was told of them', async () => {
     const [one = '', two = '', three = ''] = await tracked({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c' });
     const codes = await push(

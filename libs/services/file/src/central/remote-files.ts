@@ -92,6 +92,11 @@ export class RemoteFiles {
     return new Set([...known, ...rows.map(({ path }) => path)]);
   }
 
+  /** Whether an object is none for a file of a caller that is not stored yet. */
+  async isOthers({ remote, path }: RemoteObject, caller: Caller): Promise<boolean> {
+    return (await this.othersObjects(remote, [path], caller)).has(path);
+  }
+
   /** A file to be read. @throws ServiceError NODE_NOT_FOUND, FILE_NOT_FOUND, NATIVE_FORMAT */
   async readable(nodeId: string, path: string, caller: Caller): Promise<FoundFile> {
     await this.node(nodeId, caller);

@@ -28,6 +28,7 @@ export interface PushRequest {
 }
 
 interface Place {
+  readonly caller: Caller;
   readonly found: FoundFile;
   readonly object: RemoteObject;
 }
@@ -106,12 +107,16 @@ export class RemotePushes {
   private async placeOf({ file_id }: Push, caller: Caller): Promise<Place> {
     const found = await this.files.changeable(file_id, caller, {});
     if (found.file.is_native_format) throw isNative(found.file.path);
-    return { found, object: objectOf(found) ?? objectAt(await this.files.remoteOf(found), found, found.file.path) };
+    return {
+      caller,
+      found,
+      object: objectOf(found) ?? objectAt(await this.files.remoteOf(found), found, found.file.path),
+    };
   }
 
   private async contentAt(
     held: HeldRemote,
-    { found, object }: Place,
+    { caller, found, object }: Place,
     signal: AbortSignal,
   ): Promise<LiveContent | null> {
     const entry = await held.remote.stat(object.path, { signal });
@@ -120,8 +125,7 @@ export class RemotePushes {
       await held.confirmRoot();
       return null;
     }
-    if (objectOf(found) === null && (await this.follows.isOthers(object, found.file.id)))
-      throw isTaken(found.file.path);
+    if (objectOf(found) === null && (await this.files.isOthers(object, caller))) throw isTaken(found.file.path);
     if (entry.kind === 'folder') {
       if (await freeOfFolder(held.remote, object.path, signal)) return null;
       throw isFolder(found.file.path);
@@ -151,7 +155,7 @@ export class RemotePushes {
     } catch (error) {
       if (!(error instanceof RemoteFailure) || error.reason !== 'changed') throw error;
       const live = await this.contentAt(held, place, signal);
-      if (live) throw unseen(live, place.found.file);
+      if (live) throw unseen(live, place.found);
       throw error;
     }
   }
@@ -208,20 +212,23 @@ async function currentOf(tx: Transaction, fileId: string): Promise<FoundFile> {
 }
 
 /** @throws ServiceError CONFLICT for a content that the device did not have */
-function refuseOther({ sha256, builds_on }: Push, live: LiveContent | null, { file }: FoundFile): void {
+function refuseOther({ sha256, builds_on }: Push, live: LiveContent | null, found: FoundFile): void {
   if (!live || live.sha256 === sha256 || live.sha256 === builds_on) return;
-  throw unseen(live, file);
+  throw unseen(live, found);
 }
 
-/** A content that the device did not have, and the way out. */
 function isFolder(path: string): ServiceError {
   const message = `${path} is a folder with files in it on the remote. Give the file another name, or move what lies in the folder.`;
   return new ServiceError('DESTINATION_EXISTS', message, { path });
 }
 
 /** The refusal of a content that builds on another one than lies there, with the way out. */
-function unseen(live: LiveContent, file: FoundFile['file']): ServiceError {
-  const message = `The remote has another content of ${file.path} than this workstation has seen. Pull it with force, which puts what is here into the trash, and restore that under another path.`;
+function unseen(live: LiveContent, found: FoundFile): ServiceError {
+  const { file } = found;
+  const message =
+    objectOf(found) === null
+      ? `Something that is no file of the node yet lies on the remote as ${file.path}. Give the file here another name and store it as that: what lies there can be adopted then.`
+      : `The remote has another content of ${file.path} than this workstation has seen. Pull it with force, which puts what is here into the trash, and restore that under another path.`;
   return contentChanged(live, file, message);
 }
 

@@ -74,7 +74,7 @@ export class RemoteWrites {
     await this.follows.clear(object, request.signal);
     return this.objects.change([object], { path, signal: request.signal }, async (held, signal) => {
       await this.mustBeFree(request, path);
-      if (await this.follows.isOthers(object, null)) throw isTaken(path);
+      if (await this.files.isOthers(object, request.context.caller)) throw isTaken(path);
       const { live, isOurs } = await this.put({ held, object, path }, { ...request, signal });
       const { context, nodeId } = request;
       try {

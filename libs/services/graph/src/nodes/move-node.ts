@@ -49,35 +49,37 @@ async function refuseForeignTarget(tx: Transaction, { organization_id }: Input):
 
 interface Clash {
   readonly node: NodeRef;
-  readonly with: NodeRef;
+  /** Null for a node that was purged or has gone elsewhere, and has left its folder. */
+  readonly with: NodeRef | null;
   readonly sync_key: string;
 }
 
-/** A sync_key never changes, so a node cannot go where its key is taken. */
+/** A sync_key never changes, so a node cannot go where its key is taken, or its folder on remotes was another's. */
 async function refuseClashes(
   tx: Transaction,
   nodeId: string,
   ids: readonly string[],
   organizationId: string,
 ): Promise<void> {
-  const clashes = (await tx.rows<{ clash: Clash }>(KEY_CLASHES, [ids, organizationId, CLASHES_SHOWN])).map(
-    ({ clash }) => clash,
-  );
-  if (clashes.length === 0) return;
+  const rows = await tx.rows<{ clash: Clash; leaves: boolean }>(KEY_CLASHES, [ids, organizationId, CLASHES_SHOWN]);
+  if (rows.length === 0) return;
+  const clashes = rows.map(({ clash }) => clash);
   const current: unknown = (await readNode(tx, nodeId)).parse();
-  throw new ServiceError('CONFLICT', `${inTheWay(clashes)} ${wayOut(nodeId, clashes)}`, { current, clashes });
+  const message = `${inTheWay(clashes)} ${wayOut(nodeId, clashes, { mayMakeRoom: rows.every(({ leaves }) => !leaves) })}`;
+  throw new ServiceError('CONFLICT', message, { current, clashes });
 }
 
 function inTheWay(clashes: readonly Clash[]): string {
-  const named = clashes.slice(0, 3).map(({ with: { type, name }, sync_key }) => `${sync_key} (${type} "${name}")`);
-  return `The organization already has nodes with the same sync_key: ${named.join(', ')}${clashes.length > 3 ? ' and more' : ''}.`;
+  const named = clashes.slice(0, 3).map(({ node, with: other, sync_key }) => {
+    const who = other ? `${other.type} "${other.name}"` : `the folder of a ${node.type} that was purged or moved`;
+    return `${sync_key} (${who})`;
+  });
+  return `In that organization the same sync_key is taken: ${named.join(', ')}${clashes.length > 3 ? ' and more' : ''}.`;
 }
 
-function wayOut(nodeId: string, clashes: readonly Clash[]): string {
-  const ways = [
-    'move the existing node to another organization, or archive and purge it',
-    'create this node again there, where it gets a new key, and archive it here',
-  ];
+function wayOut(nodeId: string, clashes: readonly Clash[], { mayMakeRoom }: { readonly mayMakeRoom: boolean }): string {
+  const ways = ['create this node again there, where it gets a new key, and archive it here'];
+  if (mayMakeRoom) ways.unshift('move the existing node to another organization, or archive and purge it');
   if (!clashes.some(({ node }) => node.id === nodeId)) ways.push('move the node with_descendants: false');
   return `A key names folders and never changes. Options: ${ways.join('; or ')}.`;
 }

@@ -17,14 +17,18 @@ export const MOVING_NODES = statement(
   ORDER BY n.id <> $1::uuid, n.id FOR NO KEY UPDATE OF n`,
 );
 
-/** Nodes whose sync_key is taken in the new organization. $1 nodes, $2 new organization, $3 how many. */
+/**
+ * Nodes whose sync_key is taken in the new organization, by a node, or, where `with` is null, by the folder that one has left;
+ * and whether a node that goes leaves its folder. $1 nodes, $2 new organization, $3 how many.
+ */
 export const KEY_CLASHES = statement(
   'move.key_clashes',
   `
-  SELECT json_build_object('node', ${nodeRef('n')}, 'with', ${nodeRef('t')}, 'sync_key', n.sync_key) AS clash
+  SELECT json_build_object('node', ${nodeRef('n')}, 'with', CASE WHEN t.id IS NOT NULL THEN ${nodeRef('t')} END, 'sync_key', n.sync_key) AS clash,
+    file.leaves_folders() AS leaves
   FROM graph.node n
-  JOIN graph.node t ON coalesce(t.organization_id, '00000000-0000-0000-0000-000000000000') = $2::uuid AND t.type = n.type AND t.sync_key = n.sync_key
-  WHERE n.id = ANY ($1::uuid[]) ORDER BY n.name_folded, n.id LIMIT $3::int`,
+  LEFT JOIN graph.node t ON coalesce(t.organization_id, '00000000-0000-0000-0000-000000000000') = $2::uuid AND t.type = n.type AND t.sync_key = n.sync_key
+  WHERE n.id = ANY ($1::uuid[]) AND (t.id IS NOT NULL OR file.was_folder_of_other(n.id, $2::uuid, n.type, n.sync_key)) ORDER BY n.name_folded, n.id LIMIT $3::int`,
 );
 
 /** $1 nodes, $2 new organization. */

@@ -90,7 +90,7 @@ export const NODES_TO_JOIN = statement(
 
 /**
  * A node with its belongs_to edges and the access of its organization; no row when the sync_key is taken, also by a node that another transaction is
- * just creating. $14 ids of the edges, $15 their targets.
+ * just creating, or its folder is one that another node has left. $14 ids of the edges, $15 their targets.
  */
 export const INSERT_NODE = statement(
   'node.insert',
@@ -98,8 +98,9 @@ export const INSERT_NODE = statement(
   WITH made AS (
     INSERT INTO graph.node (id, type, name, description, goal, lifecycle, health, health_by, health_at,
       organization_id, owner_id, sync_key, visibility, created_by, access_set_id)
-    VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::uuid, CASE WHEN $8::uuid IS NOT NULL THEN now() END,
-      $9::uuid, $10::uuid, $11::text, $12::text, $13::uuid, (SELECT o.access_set_id FROM graph.node o WHERE o.id = $9::uuid))
+    SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::uuid, CASE WHEN $8::uuid IS NOT NULL THEN now() END,
+      $9::uuid, $10::uuid, $11::text, $12::text, $13::uuid, (SELECT o.access_set_id FROM graph.node o WHERE o.id = $9::uuid)
+    WHERE NOT file.was_folder_of_other($1::uuid, $9::uuid, $2::text, $11::text)
     ON CONFLICT DO NOTHING RETURNING id
   ), joined AS (
     INSERT INTO graph.edge (id, source_id, target_id, relation, created_by)

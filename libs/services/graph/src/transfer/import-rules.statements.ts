@@ -63,13 +63,17 @@ const ORGANIZATIONS = rule(
 const SYNC_KEYS = rule(
   'sync_keys',
   `
-  SELECT 'nodes', c.place, CASE WHEN c.is_new THEN 'sync_key' ELSE 'organization' END, format(CASE WHEN c.is_new
-    THEN '"%2$s" is taken by another %1$s of the organization' ELSE 'has another %1$s with the sync_key "%2$s"' END, c.type, c.sync_key)
+  SELECT 'nodes', c.place, CASE WHEN c.is_new THEN 'sync_key' ELSE 'organization' END, format(CASE
+    WHEN c.is_left THEN 'the sync_key "%2$s" was that of another %1$s, whose folder on the remotes is left to it'
+    WHEN c.is_new THEN '"%2$s" is taken by another %1$s of the organization'
+    ELSE 'has another %1$s with the sync_key "%2$s"' END, c.type, c.sync_key)
   FROM (
-    SELECT *, row_number() OVER (PARTITION BY organization_id, type, sync_key ORDER BY place) AS nth FROM pg_temp.import_node
+    SELECT *, row_number() OVER (PARTITION BY organization_id, type, sync_key ORDER BY place) AS nth,
+      file.was_folder_of_other(id, organization_id, type, sync_key) AS is_left
+    FROM pg_temp.import_node
     WHERE NOT is_derived AND sync_key IS NOT NULL AND (type = 'organization' OR organization_id IS NOT NULL)
       AND (is_new OR organization_id IS DISTINCT FROM stored_organization_id)) c
-  WHERE c.nth > 1 OR EXISTS (
+  WHERE c.nth > 1 OR c.is_left OR EXISTS (
     SELECT FROM graph.node n WHERE coalesce(n.organization_id, ${NOBODY}) = coalesce(c.organization_id, ${NOBODY})
       AND n.type = c.type AND n.sync_key = c.sync_key AND n.id <> c.id)`,
 );
@@ -195,7 +199,7 @@ export const TAKEN_SYNC_KEYS = statement(
   'import.taken_sync_keys',
   `
   SELECT d.place, s.row ->> 'slug' AS slug FROM pg_temp.import_node d JOIN pg_temp.import_nodes s ON s.place = d.place
-  WHERE d.is_derived AND (EXISTS (
+  WHERE d.is_derived AND (file.was_folder_of_other(d.id, d.organization_id, d.type, d.sync_key) OR EXISTS (
       SELECT FROM graph.node n WHERE coalesce(n.organization_id, ${NOBODY}) = coalesce(d.organization_id, ${NOBODY}) AND n.type = d.type AND n.sync_key = d.sync_key)
     OR EXISTS (
       SELECT FROM pg_temp.import_node o WHERE coalesce(o.organization_id, ${NOBODY}) = coalesce(d.organization_id, ${NOBODY})
