@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createNode, ERRORS, type Node } from '@workspace-graph/contracts';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { NodeFolders } from './node-folders.js';
 import { LANGUAGES, type Language, Site } from './site.js';
 
 type Table = Readonly<Record<string, string>>;
@@ -81,6 +84,33 @@ describe('a refusal', () => {
       await context.close();
     },
   );
+
+  it('of a folder that is not wholly renamed is told in the language of the page, with the words of the workspace', async () => {
+    const { node, folder } = await (await NodeFolders.in(workspace)).make();
+    for (const name of ['drafts', 'letters']) mkdirSync(join(folder, 'wip', name));
+    for (const name of ['drafts/one.md', 'drafts/two.md', 'letters/two.md'])
+      writeFileSync(join(folder, 'wip', name), name);
+    const { context, page } = await site.visit(`/graph?node=${node.id}`);
+    const hint = 'An unexpected error occurred on this device. The change is recorded.';
+    const answer = { applied: false, renamed: [], remaining: 2, repair_needed: true, hint };
+    await page.route('**/rename-folder', (route) =>
+      (route.request().postDataJSON() as { dry_run: boolean }).dry_run
+        ? route.continue()
+        : route.fulfill({ json: answer }),
+    );
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('button', { name: 'drafts', exact: true }).hover();
+    await page.getByRole('button', { name: 'Rename wip/drafts', exact: true }).click();
+    await page.getByLabel('Name of the folder, with its section').fill('wip/letters');
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('alertdialog');
+    await question.getByText('1 file stays where it is:').waitFor();
+    expect(await question.getByRole('listitem').locator('[lang=en]').textContent()).toContain('wip/letters/two.md');
+    await question.getByRole('button', { name: 'Rename', exact: true }).click();
+    await page.getByRole('alert').getByText('This is not finished.').waitFor();
+    expect(await page.getByText(hint).getAttribute('lang')).toBe('en');
+    await context.close();
+  });
 
   it('of a text that is too long is foreseen while it is written', async () => {
     const node = await workspace.call(createNode, {

@@ -12,6 +12,9 @@ const SAME_MS = 5 * 60_000;
 /** Keys of changes whose outcome is not known, by what they are. */
 const unanswered = new Map<string, { readonly key: string; readonly endMs: number }>();
 
+/** A change that was begun, and goes on by itself; its message is what the workspace says of it. */
+export class HalfDone extends Error {}
+
 /** What was to be replaced is not what stands there any more: somebody else has changed it. */
 export class ChangedMeanwhile extends Error {}
 

@@ -1,7 +1,7 @@
 import { Refusal, UnexpectedAnswer, Unreachable } from '@workspace-graph/client';
 import type { ValidationIssue } from '@workspace-graph/contracts';
 import type { TFunction } from 'i18next';
-import { ChangedMeanwhile } from '../api/change';
+import { ChangedMeanwhile, HalfDone } from '../api/change';
 
 /** What an error says in the language of the page. */
 export interface Words {
@@ -22,6 +22,7 @@ const MUST: readonly (readonly [RegExp, string])[] = [
 /** The words of the page for an error, with those of the workspace where it has refused something. */
 export function wordsOf(error: unknown, t: TFunction): Words {
   if (error instanceof Refusal) return wordsOfRefusal(error, t);
+  if (error instanceof HalfDone) return { text: t('problem.half_done'), detail: error.message };
   return { text: textOf(error, t), detail: null };
 }
 

@@ -10,7 +10,7 @@ const SHOWN_MS = 8_000;
 interface Toast {
   readonly id: number;
   readonly text: string;
-  /** Why it could not be taken back, which can be tried again where the workspace did not answer; in place of the text. */
+  /** Why it was not done or taken back, which can be tried again where the workspace did not answer; in place of the text. */
   readonly error?: unknown;
   /** Takes the change back. @throws what the workspace says */
   readonly undo?: (() => Promise<unknown>) | undefined;
@@ -23,6 +23,11 @@ const listeners = new Set<() => void>();
 /** Tells what was done, and offers to take it back. */
 export function tell(text: string, undo?: () => Promise<unknown>): void {
   show({ text, undo });
+}
+
+/** Tells why what was done is not whole. */
+export function showError(error: unknown): void {
+  show({ text: '', error });
 }
 
 function show(toast: Omit<Toast, 'id'>): void {

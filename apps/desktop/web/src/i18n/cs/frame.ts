@@ -46,6 +46,7 @@ export const frame: Same<typeof english> = {
     retry: 'Zkusit znovu',
     offline: 'Pracovní prostor neodpovídá. Běží?',
     meanwhile: 'Mezitím to někdo změnil: vidíte, co tam stojí teď. Pokud to stále chcete, zvolte znovu.',
+    half_done: 'Tohle není dokončeno. Je to poznamenáno a do minuty se to samo dokončí, nebo vrátí.',
     request: 'Požadavek {{id}}',
     not_found: 'Nenalezeno',
     no_view: 'Takový pohled tu není',

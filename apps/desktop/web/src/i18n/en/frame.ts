@@ -42,6 +42,7 @@ export const frame = {
     retry: 'Try again',
     offline: 'The workspace does not answer. Is it running?',
     meanwhile: 'Somebody has changed it meanwhile: what stands there now is shown. Choose again if you still want to.',
+    half_done: 'This is not finished. It is noted, and is finished or taken back by itself within a minute.',
     request: 'Request {{id}}',
     not_found: 'Not found',
     no_view: 'There is no such view',

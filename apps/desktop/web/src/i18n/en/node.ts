@@ -209,6 +209,8 @@ export const node = {
     rename_question_one: '{{count}} file moves to {{to}}.',
     rename_question_other: '{{count}} files move to {{to}}.',
     rename_confirm: 'Rename',
+    staying_one: '{{count}} file stays where it is:',
+    staying_other: '{{count}} files stay where they are:',
     remaining_one: '{{count}} file remains',
     remaining_other: '{{count}} files remain',
     the_folder: 'the folder',

@@ -1,10 +1,10 @@
 import { type InputOf, moveFile, SECTIONS, type Section } from '@workspace-graph/contracts';
 import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, refreshNode, useChange } from '../../api/change';
+import { change, HalfDone, refreshNode, useChange } from '../../api/change';
 import { PickOne } from '../../parts/pick-one';
 import { Refused } from '../../parts/problem';
-import { tell } from '../../parts/toasts';
+import { showError, tell } from '../../parts/toasts';
 import { moveDraft } from '../../reader/drafts';
 import type { TrackedFile } from './files-query';
 import { placeOf } from './folder-tree';
@@ -22,13 +22,14 @@ export function useMove({ id, node_id, path, section, subpath, filename, version
       const { to: there, file, hint } = await move.mutateAsync(input);
       onDone();
       moveDraft({ nodeId: node_id, path }, { nodeId: node_id, path: there.path });
+      if (hint !== null) return showError(new HalfDone(hint));
       const back = async () => {
         const former = { new_section: section, new_subpath: subpath, new_filename: filename };
         await change(moveFile, { ...input, ...former, expected_version: file?.version });
         moveDraft({ nodeId: node_id, path: there.path }, { nodeId: node_id, path });
         await refreshNode(node_id);
       };
-      tell(hint ?? t('files.moved', { path: there.path }), file ? back : undefined);
+      tell(t('files.moved', { path: there.path }), file ? back : undefined);
     } catch {
       // What it was refused with is shown below the field.
     }

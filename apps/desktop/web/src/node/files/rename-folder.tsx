@@ -2,7 +2,7 @@ import { type InputOf, LIMITS, type OutputOf, renameFolder } from '@workspace-gr
 import { FolderPen } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { change, refreshNode } from '../../api/change';
+import { change, HalfDone, refreshNode } from '../../api/change';
 import { Question } from '../../parts/confirm';
 import { useOneAtATime } from '../../parts/one-at-a-time';
 import { Refused } from '../../parts/problem';
@@ -49,7 +49,7 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
       onDone();
     }),
   );
-  const problems = preview?.renamed.flatMap(({ from, problem }) => (problem === null ? [] : [`${from}: ${problem}`]));
+  const staying = preview?.renamed.filter(({ problem }) => problem !== null) ?? [];
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
@@ -88,9 +88,12 @@ export function RenameFolder({ nodeId, prefix, onDone }: RenameFolderProps) {
           onAct={apply}
           onLeave={onDone}
         >
+          {staying.length > 0 && <p>{t('files.staying', { count: staying.length })}</p>}
           <ul className="mono wrap">
-            {problems?.map((text) => (
-              <li key={text}>{text}</li>
+            {staying.map(({ file_id, from, problem }) => (
+              <li key={file_id}>
+                {from}: <span lang="en">{problem}</span>
+              </li>
             ))}
           </ul>
           {remaining !== null && <p role="status">{t('files.remaining', { count: remaining })}</p>}
@@ -108,9 +111,10 @@ async function renameAll(wanted: Wanted, onRemaining: (count: number) => void): 
   try {
     for (let left = Number.POSITIVE_INFINITY, isMoving = true; isMoving; ) {
       const { renamed, remaining, hint } = await change(renameFolder, { ...wanted, dry_run: false });
-      for (const { from, to } of renamed) moveDraft({ nodeId, path: from }, { nodeId, path: to });
+      for (const { from, to, problem } of renamed)
+        if (problem === null) moveDraft({ nodeId, path: from }, { nodeId, path: to });
       onRemaining(remaining);
-      if (hint !== null) throw new Error(hint);
+      if (hint !== null) throw new HalfDone(hint);
       // What cannot be moved stays, and is not tried for ever.
       isMoving = remaining > 0 && remaining < left;
       left = remaining;
