@@ -1,8 +1,8 @@
-import { createNode, getNode, type Node } from '@workspace-graph/contracts';
+import { createGroup, createNode, getNode, type Node } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { NodeFolders } from './node-folders.js';
-import { Site, say, until } from './site.js';
+import { Site, say, undo, until } from './site.js';
 
 let site: Site;
 let workspace: RunningWorkspace;
@@ -67,6 +67,83 @@ describe('a short text that is written', () => {
     await page.getByRole('heading', { level: 2, name: 'Half of a na' }).waitFor();
     await open();
     expect(await name.inputValue()).toBe('');
+    await context.close();
+  });
+});
+
+it('the name of a new file outlives Escape and another tab until it has been sent', async () => {
+  const { node } = await folders.make();
+  const { context, page } = await site.visit(`/graph?node=${node.id}`);
+  const name = field(page, 'Name of the file');
+  const open = async () => {
+    await tab(page, 'Files');
+    await button(page, 'New file').click();
+    await name.waitFor();
+  };
+  await open();
+  await name.fill('notes/pla');
+  await page.keyboard.press('Escape');
+  await name.waitFor({ state: 'hidden' });
+  await tab(page, 'Detail');
+  await open();
+  expect(await name.inputValue()).toBe('notes/pla');
+  await name.fill('notes/plan.md');
+  await name.press('Enter');
+  await page.getByRole('link', { name: 'plan.md' }).waitFor();
+  await open();
+  expect(await name.inputValue()).toBe('');
+  await context.close();
+});
+
+describe('what is written in the settings', () => {
+  it.each([
+    ['users', 'Add a person', 'Name', 'Add'],
+    ['groups', 'Add a group', 'Name', 'Add'],
+    ['actors', 'Add an actor', 'Name', 'Add'],
+    ['tokens', 'New token', 'What it is for', 'Create'],
+  ])('(%s) outlives Escape, other views and no answer until it has been sent', async (what, add, name, submit) => {
+    const { context, page, faults } = await site.visit('/settings');
+    faults.allow(/net::/);
+    const text = `Half of ${what}`;
+    const open = async () => {
+      await button(page, add).click();
+      await field(page, name).waitFor();
+    };
+    await open();
+    await field(page, name).fill(text);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await open();
+    expect(await field(page, name).inputValue()).toBe(text);
+    await page.route(`**/${what}`, (route) => route.abort('connectionreset'));
+    await button(page, submit).click();
+    await page.getByText('The workspace does not answer. Is it running?').waitFor();
+    await page.unroute(`**/${what}`);
+    await page.reload();
+    await open();
+    expect(await field(page, name).inputValue()).toBe(text);
+    await button(page, submit).click();
+    await field(page, name).waitFor({ state: 'hidden' });
+    await page.reload();
+    await open();
+    expect(await field(page, name).inputValue()).toBe('');
+    await context.close();
+  });
+
+  it('and changes a record outlives other views, and what is left comes back with its note', async () => {
+    await workspace.call(createGroup, { name: 'Keepers' });
+    const { context, page } = await site.visit('/settings');
+    const name = field(page, 'Name');
+    const row = page.locator('.dir-row', { hasText: 'Keepers' });
+    await row.click();
+    await name.fill('Keepers of the k');
+    await page.reload();
+    await row.click();
+    expect(await name.inputValue()).toBe('Keepers of the k');
+    await name.press('Escape');
+    expect(await name.inputValue()).toBe('Keepers');
+    await undo(page, say('What you wrote is discarded.'));
+    expect(await name.inputValue()).toBe('Keepers of the k');
     await context.close();
   });
 });

@@ -7,3 +7,11 @@ import { useSessionStorage } from '@mantine/hooks';
 export function useKept(key: string): readonly [text: string, write: (text: string) => void, forget: () => void] {
   return useSessionStorage({ key: `svc:draft ${key}`, defaultValue: '', getInitialValueInEffect: false });
 }
+
+type Lines = Readonly<Record<string, string>>;
+const NONE: Lines = {};
+
+/** The same for the lines of a form, by their names; none is kept that was not written. */
+export function useKeptLines(key: string): readonly [lines: Lines, write: (lines: Lines) => void, forget: () => void] {
+  return useSessionStorage({ key: `svc:draft ${key}`, defaultValue: NONE, getInitialValueInEffect: false });
+}

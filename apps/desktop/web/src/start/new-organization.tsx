@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { queries } from '../api/client';
+import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
 import { Way } from './way';
@@ -13,10 +14,12 @@ import { Way } from './way';
 export function NewOrganization() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const [name, setName] = useState<string | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName, forget] = useKept('first organization');
   const create = useChange(createNode, null);
   const [make, isMaking] = useOneAtATime(async () => {
-    const { id } = await create.mutateAsync({ type: 'organization', name: name ?? '' });
+    const { id } = await create.mutateAsync({ type: 'organization', name });
+    forget();
     await navigate({ to: '/graph', search: { node: id } });
     for (const queryKey of [['graph'], ['overview']]) void queries.invalidateQueries({ queryKey });
     return true;
@@ -31,7 +34,7 @@ export function NewOrganization() {
       title={t('start.create')}
       text={t('start.create_help')}
       below={
-        name !== null && (
+        isOpen && (
           <form className="adder" onSubmit={submit}>
             <label className="field">
               <span className="lbl">{t('start.name')}</span>
@@ -41,7 +44,7 @@ export function NewOrganization() {
                 // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
                 autoFocus
                 onChange={(event) => setName(event.currentTarget.value)}
-                onKeyDown={(event) => event.key === 'Escape' && setName(null)}
+                onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
               />
             </label>
             <Refused error={create.error} />
@@ -49,7 +52,7 @@ export function NewOrganization() {
               <button type="submit" className="btn primary sm" aria-disabled={isMaking || undefined}>
                 {t('create.submit')}
               </button>
-              <button type="button" className="btn ghost sm" onClick={() => setName(null)}>
+              <button type="button" className="btn ghost sm" onClick={() => setOpen(false)}>
                 {t('edit.cancel')}
               </button>
             </div>
@@ -57,12 +60,7 @@ export function NewOrganization() {
         )
       }
     >
-      <button
-        type="button"
-        className="btn"
-        aria-expanded={name !== null}
-        onClick={() => setName(name === null ? '' : null)}
-      >
+      <button type="button" className="btn" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {t('start.create_open')}
       </button>
     </Way>

@@ -1,6 +1,6 @@
 import { createMirror, type Node, SECTIONS, type Section } from '@workspace-graph/contracts';
 import { FolderOpen, FolderPlus, HardDrive, Plus, Trash2, Upload as UploadIcon } from 'lucide-react';
-import { type DragEvent, type FormEvent, useRef, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../../api/change';
 import { isLocalWorkspace } from '../../api/page-facts';
@@ -15,6 +15,7 @@ import { useFiles } from './files-query';
 import { FolderRows } from './folder-rows';
 import { FolderState } from './folder-state';
 import { folderTree, placeOf } from './folder-tree';
+import { NewFile } from './new-file';
 import { OpenFolder } from './open-folder';
 import { Trash } from './trash';
 import { UploadRows } from './upload-rows';
@@ -186,16 +187,7 @@ interface AdderProps {
 function Adder({ nodeId, section, onSection }: AdderProps) {
   const { t } = useTranslation();
   const chooser = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState<string | null>(null);
-  const [isNameless, setNameless] = useState(false);
-  const create = (event: FormEvent) => {
-    event.preventDefault();
-    const [, subpath = null, filename] = /^(?:(.+)\/)?([^/]+)$/.exec(name ?? '') ?? [];
-    setNameless(!filename);
-    if (!filename) return;
-    upload(nodeId, { section, subpath }, [new File([], filename)]);
-    setName(null);
-  };
+  const [isOpen, setOpen] = useState(false);
   return (
     <>
       <div className="row bar">
@@ -203,15 +195,7 @@ function Adder({ nodeId, section, onSection }: AdderProps) {
           <UploadIcon className="i" aria-hidden="true" />
           {t('files.upload')}
         </button>
-        <button
-          type="button"
-          className="btn sm"
-          aria-expanded={name !== null}
-          onClick={() => {
-            setName(name === null ? '' : null);
-            setNameless(false);
-          }}
-        >
+        <button type="button" className="btn sm" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Plus className="i" aria-hidden="true" />
           {t('files.new')}
         </button>
@@ -234,24 +218,7 @@ function Adder({ nodeId, section, onSection }: AdderProps) {
           }}
         />
       </div>
-      {name !== null && (
-        <form className="adder padded" onSubmit={create}>
-          <input
-            className="input"
-            aria-label={t('files.name')}
-            placeholder={t('files.name')}
-            value={name}
-            // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
-            autoFocus
-            onChange={(event) => setName(event.currentTarget.value)}
-            onKeyDown={(event) => event.key === 'Escape' && setName(null)}
-          />
-          {isNameless && <Refused error={new Error(t('files.no_name'))} />}
-          <button type="submit" className="btn primary sm">
-            {t('files.create', { section })}
-          </button>
-        </form>
-      )}
+      {isOpen && <NewFile nodeId={nodeId} section={section} onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -68,6 +68,7 @@ function ActorDetail({ actor }: { readonly actor: Actor }) {
   return (
     <>
       <Fields
+        kept={actor_id}
         fields={[{ name: 'name', label: t('people.name'), value: name, isRequired: true }]}
         submit={t('edit.save')}
         onSubmit={async ({ name: written }) => {
@@ -172,6 +173,7 @@ function NewActor({ onClose }: { readonly onClose: () => void }) {
   const [type, setType] = useState<ActorType>('person');
   return (
     <Fields
+      kept="new actor"
       fields={[{ name: 'name', label: t('people.name'), value: null, isRequired: true }]}
       submit={t('people.actors.create')}
       onCancel={onClose}

@@ -1,8 +1,10 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKeptLines } from '../../../parts/kept';
 import { useOneAtATime } from '../../../parts/one-at-a-time';
 import { Refused } from '../../../parts/problem';
 import { useReturnedFocus } from '../../../parts/returned-focus';
+import { tell } from '../../../parts/toasts';
 
 /** A line of text that belongs to a record; `null` where it may be empty and is. */
 interface TextField<K extends string> {
@@ -17,6 +19,8 @@ interface TextField<K extends string> {
 type Written<K extends string> = Readonly<Partial<Record<K, string | null>>>;
 
 interface FieldsProps<K extends string> {
+  /** Names the form: what is written in it is kept until it has been sent. */
+  readonly kept: string;
   readonly fields: readonly TextField<K>[];
   readonly submit: string;
   /** Sends what was changed, empty lines as null. @throws what the workspace says */
@@ -27,11 +31,11 @@ interface FieldsProps<K extends string> {
 }
 
 /** A small form of lines of text. One that changes a record shows its buttons when something is changed. */
-export function Fields<K extends string>({ fields, submit, onSubmit, onCancel, children }: FieldsProps<K>) {
+export function Fields<K extends string>({ kept, fields, submit, onSubmit, onCancel, children }: FieldsProps<K>) {
   const { t } = useTranslation();
   useReturnedFocus();
   const id = useId();
-  const [draft, setDraft] = useState<Readonly<Record<string, string>>>({});
+  const [draft, setDraft, forget] = useKeptLines(kept);
   const [error, setError] = useState<unknown>(null);
   const changed = fields.filter(({ name, value }) => draft[name] !== undefined && draft[name] !== (value ?? ''));
   const isNew = onCancel !== undefined;
@@ -40,7 +44,7 @@ export function Fields<K extends string>({ fields, submit, onSubmit, onCancel, c
     const values = changed.map(({ name }) => [name, draft[name]?.trim() === '' ? null : draft[name]]);
     try {
       await onSubmit(Object.fromEntries(values) as Written<K>);
-      setDraft({});
+      forget();
     } catch (cause) {
       setError(cause);
     }
@@ -49,10 +53,12 @@ export function Fields<K extends string>({ fields, submit, onSubmit, onCancel, c
     event.preventDefault();
     send();
   };
+  /** A form that closes keeps what is written; in one that stays, a note takes it back. */
   const leave = () => {
-    setDraft({});
     setError(null);
-    onCancel?.();
+    if (onCancel) return onCancel();
+    forget();
+    if (changed.length > 0) tell(t('edit.left'), () => Promise.resolve(setDraft(draft)));
   };
   return (
     <form className="fields" onSubmit={submitted} onKeyDown={(event) => event.key === 'Escape' && leave()}>

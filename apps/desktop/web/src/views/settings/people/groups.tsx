@@ -67,6 +67,7 @@ function GroupDetail({ group }: { readonly group: Group }) {
   return (
     <>
       <Fields
+        kept={group_id}
         fields={[
           { name: 'name', label: t('people.name'), value: name, isRequired: true },
           { name: 'claim', label: t('people.claim'), value: claim, help: t('people.claim_help') },
@@ -246,6 +247,7 @@ function NewGroup({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation();
   return (
     <Fields
+      kept="new group"
       fields={[
         { name: 'name', label: t('people.name'), value: null, isRequired: true },
         { name: 'claim', label: t('people.claim'), value: null, help: t('people.claim_help') },

@@ -105,6 +105,7 @@ function UserDetail({ user }: { readonly user: User }) {
   return (
     <>
       <Fields
+        kept={user.id}
         fields={[
           { name: 'name', label: t('people.name'), value: name, isRequired: true },
           { name: 'email', label: t('people.email'), value: email },
@@ -233,6 +234,7 @@ function NewUser({ onClose }: { readonly onClose: () => void }) {
   const [scope, setScope] = useState<Scope>('write');
   return (
     <Fields
+      kept="new user"
       fields={[
         { name: 'name', label: t('people.name'), value: null, isRequired: true },
         { name: 'email', label: t('people.email'), value: null },

@@ -5,6 +5,7 @@ import { change } from '../../../api/change';
 import { queries } from '../../../api/client';
 import type { Me } from '../../../api/person';
 import { WithCommands } from '../../../parts/commands';
+import { useKept } from '../../../parts/kept';
 import { useMoments } from '../../../parts/moments';
 import { PickOne } from '../../../parts/pick-one';
 import { Refused } from '../../../parts/problem';
@@ -46,9 +47,9 @@ function Form({ me, own, onLeave, onMade }: FormProps) {
   const { t } = useTranslation();
   const moments = useMoments();
   const scopes = SCOPES.slice(0, SCOPES.indexOf(me.scope) + 1);
-  const [label, setLabel] = useState('');
+  const [label, setLabel, forgetLabel] = useKept('new token');
   const [scope, setScope] = useState<Scope>(scopes.includes('write') ? 'write' : 'read');
-  const [days, setDays] = useState('');
+  const [days, setDays, forgetDays] = useKept('new token days');
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const daysId = useId();
@@ -60,13 +61,14 @@ function Form({ me, own, onLeave, onMade }: FormProps) {
     setSending(true);
     try {
       // Not as a mutation: those keep their last answer.
-      onMade(
-        await change(createToken, {
-          label: label.trim(),
-          scope,
-          ...(days === '' ? {} : { expires_in_days: Number(days) }),
-        }),
-      );
+      const made = await change(createToken, {
+        label: label.trim(),
+        scope,
+        ...(days === '' ? {} : { expires_in_days: Number(days) }),
+      });
+      forgetLabel();
+      forgetDays();
+      onMade(made);
       await queries.invalidateQueries({ queryKey: ['tokens'] });
     } catch (cause) {
       setError(cause);
