@@ -1,4 +1,5 @@
 import { type keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -34,7 +35,7 @@ export function usePages<T>({ load, ...options }: Paged<T>) {
     getNextPageParam: ({ next_cursor }) => next_cursor,
   });
   const next: Next | null = hasNextPage ? { load: () => void fetchNextPage(), isLoading: isFetching } : null;
-  const items = data?.pages.flatMap((page) => page.items) ?? [];
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   return { items, isRead: data !== undefined, error, next, isFetching, refetch: () => void refetch() };
 }
 

@@ -1,20 +1,37 @@
 import { useTranslation } from 'react-i18next';
 import { dateOf, daysBetween, isWholeDay } from './days';
 
+type Formats = ReturnType<typeof newFormats>;
+
+/** Made once for each language: a list of many rows asks for them in every row, and making them costs more than using them. */
+const formats = new Map<string, Formats>();
+
+function formatsOf(language: string): Formats {
+  const known = formats.get(language) ?? newFormats(language);
+  formats.set(language, known);
+  return known;
+}
+
+function newFormats(language: string) {
+  return {
+    time: new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }),
+    day: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' }),
+    dayOfYear: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' }),
+    whole: new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' }),
+    wholeDay: new Intl.DateTimeFormat(language, { dateStyle: 'full' }),
+    named: new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' }),
+    span: new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'short' }),
+    hours: new Intl.NumberFormat(language, { style: 'unit', unit: 'hour', unitDisplay: 'short' }),
+    days: new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'short' }),
+    before: new Intl.RelativeTimeFormat(language),
+  };
+}
+
 /** How moments are written beside rows: the time today, `yesterday`, the day after that, with its year when it is another. */
 export function useMoments() {
   const { t, i18n } = useTranslation();
   const { language } = i18n;
-  const time = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' });
-  const day = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
-  const dayOfYear = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year: 'numeric' });
-  const whole = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' });
-  const wholeDay = new Intl.DateTimeFormat(language, { dateStyle: 'full' });
-  const named = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' });
-  const span = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'short' });
-  const hours = new Intl.NumberFormat(language, { style: 'unit', unit: 'hour', unitDisplay: 'short' });
-  const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'short' });
-  const before = new Intl.RelativeTimeFormat(language);
+  const { time, day, dayOfYear, whole, wholeDay, named, span, hours, days, before } = formatsOf(language);
   const shortOf = (at: string, now = new Date()): string => {
     const date = dateOf(at);
     const ago = daysBetween(date, now);

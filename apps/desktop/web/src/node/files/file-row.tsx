@@ -1,7 +1,8 @@
+import { replaceEqualDeep } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { deleteFile, restoreTrash } from '@workspace-graph/contracts';
 import { File as FileIcon, FileImage, FileText, FolderInput, Pencil, Trash2 } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, memo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../../api/change';
 import { Confirm } from '../../parts/confirm';
@@ -12,7 +13,7 @@ import { Refused } from '../../parts/problem';
 import { sizeText } from '../../parts/sizes';
 import { tell } from '../../parts/toasts';
 import { useDraft } from '../../reader/drafts';
-import type { FileStates } from './file-states';
+import type { ToldClass } from './file-states';
 import type { TrackedFile } from './files-query';
 import { MoveFile, useMove } from './move-file';
 import { StateMark } from './state-mark';
@@ -22,19 +23,27 @@ const ASKED_BY_KEY: Readonly<Record<string, 'rename' | 'delete'>> = { F2: 'renam
 interface FileRowProps {
   readonly file: TrackedFile;
   readonly mayWrite: boolean;
-  readonly states: FileStates;
-  readonly prefixes: readonly string[];
+  /** Undefined for a clean one. */
+  readonly state: ToldClass | undefined;
 }
 
+/** A row of thousands is rendered anew when its own file has changed: where it stands in an answer does not matter. */
+export const FileRow = memo(
+  Row,
+  (before, now) =>
+    before.mayWrite === now.mayWrite &&
+    before.state === now.state &&
+    replaceEqualDeep(before.file, now.file) === before.file,
+);
+
 /** One file: it opens over the view; what is done with it is asked under its row. */
-export function FileRow({ file, mayWrite, states, prefixes }: FileRowProps) {
+function Row({ file, mayWrite, state }: FileRowProps) {
   const { t, i18n } = useTranslation();
   const moments = useMoments();
   const [asks, setAsks] = useState<'delete' | 'rename' | 'move' | null>(null);
   const link = useRef<HTMLAnchorElement>(null);
   const { path, filename, local_path, updated_at, size_bytes, mime_type, node_id } = file;
   const hasDraft = useDraft({ nodeId: node_id, path }) !== null;
-  const state = states.get(path);
   const Icon = iconOf(mime_type);
   const done = () => {
     setAsks(null);
@@ -91,7 +100,7 @@ export function FileRow({ file, mayWrite, states, prefixes }: FileRowProps) {
       </div>
       {asks === 'delete' && <Delete file={file} onDone={done} />}
       {asks === 'rename' && <Rename file={file} onDone={done} />}
-      {asks === 'move' && <MoveFile file={file} prefixes={prefixes} onDone={done} />}
+      {asks === 'move' && <MoveFile file={file} onDone={done} />}
     </li>
   );
 }

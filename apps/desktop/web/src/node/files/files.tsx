@@ -1,6 +1,6 @@
 import { createMirror, type Node, SECTIONS, type Section } from '@workspace-graph/contracts';
 import { FolderOpen, FolderPlus, HardDrive, Plus, Trash2, Upload as UploadIcon } from 'lucide-react';
-import { type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../../api/change';
 import { isLocalWorkspace } from '../../api/page-facts';
@@ -11,10 +11,11 @@ import { Problem, Refused } from '../../parts/problem';
 import { useMe } from '../node-query';
 import { droppedOf } from './dropped';
 import { useFileStates } from './file-states';
-import { useFiles } from './files-query';
+import { type TrackedFile, useFiles } from './files-query';
+import { FolderNames } from './folder-names';
 import { FolderRows } from './folder-rows';
 import { FolderState } from './folder-state';
-import { folderTree, placeOf } from './folder-tree';
+import { type Folder, folderTree, placeOf } from './folder-tree';
 import { NewFile } from './new-file';
 import { OpenFolder } from './open-folder';
 import { Trash } from './trash';
@@ -31,15 +32,13 @@ interface FilesProps {
 
 /** The files of a node by their sections, and what is done with them. */
 export function Files({ node, mayWrite }: FilesProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const [section, setSection] = useState<Section>('wip');
   const [hasTrash, setHasTrash] = useState(false);
   const [over, setOver] = useState<string | null>(null);
   const [dropError, setDropError] = useState<unknown>(null);
   const { items: files, isRead, error, next, refetch } = useFiles(node.id);
-  const { compare } = new Intl.Collator(i18n.language, { numeric: true });
-  const sections = SECTIONS.map((name) => folderTree(name, files, compare)).filter(({ count }) => count > 0);
-  const prefixes = [...new Set(files.map(({ path }) => path.slice(0, path.lastIndexOf('/'))))].sort(compare);
+  const { sections, prefixes } = useFolders(files);
   const hasFolder = node.local_path !== null;
   const states = useFileStates(node.id, hasFolder);
   const mayAdd = mayWrite && hasFolder;
@@ -87,16 +86,20 @@ export function Files({ node, mayWrite }: FilesProps) {
           <p>{t('files.none')}</p>
         </div>
       )}
-      {sections.map((folder) => (
-        <FolderRows
-          key={folder.prefix}
-          {...{ folder, states, prefixes }}
-          depth={0}
-          nodeId={node.id}
-          localPath={node.local_path}
-          mayWrite={mayAdd}
-        />
-      ))}
+      <FolderNames value={prefixes}>
+        {sections.map((folder) => (
+          <FolderRows
+            key={folder.prefix}
+            {...{ folder, states }}
+            depth={0}
+            nodeId={node.id}
+            localPath={node.local_path}
+            mayWrite={mayAdd}
+            isPartial={next !== null}
+          />
+        ))}
+      </FolderNames>
+      {next && <p className="beside f12 t3">{t('files.partial')}</p>}
       <More next={next} />
       {isRead && scope !== 'read' && node.local_path !== null && (
         <OpenFolder nodeId={node.id} localPath={node.local_path} />
@@ -117,6 +120,17 @@ export function Files({ node, mayWrite }: FilesProps) {
       {hasTrash && <Trash nodeId={node.id} />}
     </div>
   );
+}
+
+/** The sections of files that are not empty, and every folder among them. */
+function useFolders(files: readonly TrackedFile[]): { readonly sections: Folder[]; readonly prefixes: string[] } {
+  const { language } = useTranslation().i18n;
+  return useMemo(() => {
+    const { compare } = new Intl.Collator(language, { numeric: true });
+    const sections = SECTIONS.map((name) => folderTree(name, files, compare)).filter(({ count }) => count > 0);
+    const prefixes = [...new Set(files.map(({ path }) => path.slice(0, path.lastIndexOf('/'))))].sort(compare);
+    return { sections, prefixes };
+  }, [files, language]);
 }
 
 /** Sends what was dropped onto a folder, each file into the folders in which it lay. Answers how many. @throws DOMException */

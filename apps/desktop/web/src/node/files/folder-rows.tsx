@@ -16,8 +16,8 @@ export interface Given {
   /** Of the node on this device. */
   readonly localPath: string | null;
   readonly states: FileStates;
-  /** Folders that there are, for whoever moves a file. */
-  readonly prefixes: readonly string[];
+  /** More files than are known here may lie in any folder. */
+  readonly isPartial: boolean;
 }
 
 interface FolderRowsProps extends Given {
@@ -28,7 +28,7 @@ interface FolderRowsProps extends Given {
 /** A folder that folds, and what lies in it. */
 export function FolderRows({ folder, depth, ...given }: FolderRowsProps) {
   const { t } = useTranslation();
-  const { nodeId, mayWrite, localPath } = given;
+  const { nodeId, mayWrite, localPath, states, isPartial } = given;
   const { name, prefix, count } = folder;
   const [isFolded, setFolded] = useSessionStorage({
     key: `svc:folded ${nodeId} ${prefix}`,
@@ -47,7 +47,7 @@ export function FolderRows({ folder, depth, ...given }: FolderRowsProps) {
             <span className="cut">{name}</span>
           </button>
         </h3>
-        <span className="count">{count}</span>
+        <Count count={count} isPartial={isPartial} />
         <span className="acts ed push">
           {mayWrite && depth > 0 && (
             <IconButton icon={Pencil} label={t('files.rename', { name: prefix })} onClick={() => setRenaming(true)} />
@@ -65,12 +65,23 @@ export function FolderRows({ folder, depth, ...given }: FolderRowsProps) {
           ))}
           <ul>
             {folder.files.map((file) => (
-              <FileRow key={file.id} file={file} {...given} />
+              <FileRow key={file.id} file={file} mayWrite={mayWrite} state={states.get(file.path)} />
             ))}
           </ul>
         </>
       )}
     </section>
+  );
+}
+
+/** How many files lie in a folder, as far as they are known. */
+function Count({ count, isPartial }: { readonly count: number; readonly isPartial: boolean }) {
+  const { t } = useTranslation();
+  if (!isPartial) return <span className="count">{count}</span>;
+  return (
+    <span className="count" title={t('files.at_least', { count })}>
+      {count}+
+    </span>
   );
 }
 

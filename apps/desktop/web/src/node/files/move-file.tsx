@@ -1,5 +1,5 @@
 import { type InputOf, moveFile, SECTIONS, type Section } from '@workspace-graph/contracts';
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, use, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, HalfDone, refreshNode, useChange } from '../../api/change';
 import { PickOne } from '../../parts/pick-one';
@@ -7,6 +7,7 @@ import { Refused } from '../../parts/problem';
 import { showError, tell } from '../../parts/toasts';
 import { moveDraft } from '../../reader/drafts';
 import type { TrackedFile } from './files-query';
+import { FolderNames } from './folder-names';
 import { placeOf } from './folder-tree';
 
 type Place = Pick<InputOf<typeof moveFile>, 'new_section' | 'new_subpath' | 'new_filename'>;
@@ -39,12 +40,11 @@ export function useMove({ id, node_id, path, section, subpath, filename, version
 
 interface MoveProps {
   readonly file: TrackedFile;
-  readonly prefixes: readonly string[];
   readonly onDone: () => void;
 }
 
 /** Another section or folder for a file, asked under its row. */
-export function MoveFile({ file, prefixes, onDone }: MoveProps) {
+export function MoveFile({ file, onDone }: MoveProps) {
   const { t } = useTranslation();
   const folders = useId();
   const [section, setSection] = useState<Section>(file.section);
@@ -61,7 +61,7 @@ export function MoveFile({ file, prefixes, onDone }: MoveProps) {
     event.stopPropagation();
     onDone();
   };
-  const known = prefixes.flatMap((prefix) => {
+  const known = use(FolderNames).flatMap((prefix) => {
     const place = placeOf(prefix);
     return place.section === section && place.subpath !== null ? [place.subpath] : [];
   });
