@@ -1,12 +1,13 @@
 import { Unreachable } from '@workspace-graph/client';
 import type { Session } from '@workspace-graph/contracts';
 import { ArrowDown, ScrollText } from 'lucide-react';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { useConnection } from '../api/live';
 import { Ghosts } from '../parts/ghosts';
 import { useMoments } from '../parts/moments';
+import { useIsPrinted } from '../parts/printed';
 import { Problem } from '../parts/problem';
 import { isHidden, LogRow, looksOf } from './log-row';
 import { keysOf, useFollowing, useRows } from './log-scroll';
@@ -58,27 +59,22 @@ function Rows({ log, count, nodeId }: Pick<RowProps, 'log' | 'nodeId'> & { reado
   const moments = useMoments();
   const scroller = useRef<HTMLDivElement>(null);
   const { isFollowing, setFollowing, onScroll, seen } = useFollowing(scroller, count);
-  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
   const rows = useRows(scroller, count, isFollowing);
-  const shown = rows.getVirtualItems();
-  const [from, to] = [(shown[0]?.index ?? 0) + 1, (shown.at(-1)?.index ?? -1) + 1];
+  const [unfolded, unfold] = useUnfolded(scroller, rows, () => setFollowing(false));
+  const isPrinted = useIsPrinted();
+  const inSight = rows.getVirtualItems();
+  const shown = isPrinted ? knownOf(log, count) : inSight;
+  const [from, to] = [(inSight[0]?.index ?? 0) + 1, (inSight.at(-1)?.index ?? -1) + 1];
   useEffect(() => log.want(from - AHEAD, to + AHEAD), [log, from, to]);
   const goToEnd = useCallback(() => {
     setFollowing(true);
     rows.scrollToEnd();
   }, [rows, setFollowing]);
-  useLayoutEffect(goToEnd, [goToEnd]);
+  useLayoutEffect(() => {
+    // On paper nothing scrolls: whoever was at the end is there again afterwards.
+    if (isFollowing && !isPrinted) goToEnd();
+  }, [goToEnd, isFollowing, isPrinted]);
   const onKeyDown = keysOf(rows, goToEnd);
-
-  /** What is above stays where it is, also at the end of the log. */
-  const unfold = (key: string, index: number) => {
-    flushSync(() => {
-      setFollowing(false);
-      setUnfolded((before) => toggled(before, key));
-    });
-    const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
-    if (row) rows.resizeItem(index, row.offsetHeight);
-  };
   const news = isFollowing ? 0 : count - seen;
   return (
     <div className="logwrap">
@@ -94,6 +90,9 @@ function Rows({ log, count, nodeId }: Pick<RowProps, 'log' | 'nodeId'> & { reado
         onScroll={onScroll}
         onKeyDown={onKeyDown}
       >
+        {isPrinted && shown.length < count && (
+          <p className="beside t2">{t('log.not_read', { count: count - shown.length })}</p>
+        )}
         <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
           {shown.map(({ index, start }) => {
             const event = log.at(index + 1);
@@ -101,7 +100,7 @@ function Rows({ log, count, nodeId }: Pick<RowProps, 'log' | 'nodeId'> & { reado
               <div
                 key={index}
                 // A row is measured when it is known: until then its height is a guess that moves nothing.
-                ref={event && rows.measureElement}
+                ref={event && !isPrinted ? rows.measureElement : undefined}
                 data-index={index}
                 data-seq={event && !isHidden(log, event) ? event.seq : undefined}
                 className={looksOf(log, index + 1)}
@@ -125,6 +124,30 @@ function Rows({ log, count, nodeId }: Pick<RowProps, 'log' | 'nodeId'> & { reado
       )}
     </div>
   );
+}
+
+/** What is unfolded, and how something is: what is above stays where it is, also at the end of the log. */
+function useUnfolded(
+  scroller: RefObject<HTMLDivElement | null>,
+  rows: ReturnType<typeof useRows>,
+  onChange: () => void,
+): readonly [unfolded: ReadonlySet<string>, unfold: (key: string, index: number) => void] {
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(() => new Set());
+  const unfold = (key: string, index: number) => {
+    flushSync(() => {
+      onChange();
+      setUnfolded((before) => toggled(before, key));
+    });
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
+    if (row) rows.resizeItem(index, row.offsetHeight);
+  };
+  return [unfolded, unfold];
+}
+
+/** Every event that has been read, for paper. */
+function knownOf(log: SessionLog, count: number): { readonly index: number; readonly start: number }[] {
+  const all = Array.from({ length: count }, (_, index) => ({ index, start: 0 }));
+  return all.filter(({ index }) => log.at(index + 1) !== undefined);
 }
 
 function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {

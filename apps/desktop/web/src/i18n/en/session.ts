@@ -21,6 +21,8 @@ export const session = {
     empty: 'Nothing has happened here yet.',
     gone: 'This session is not here.',
     close: 'Close the log',
+    not_read_one: '{{count}} event is not on this paper: it is read when somebody scrolls to it.',
+    not_read_other: '{{count}} events are not on this paper: they are read when somebody scrolls to them.',
     news_one: '{{count}} new',
     news_other: '{{count}} new',
     all_one: 'Show all ({{characters}} character)',

@@ -5,6 +5,7 @@ import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Shown } from '../../graph/filters';
 import { degreesOf, type Graph, type GraphNode, parentsOf } from '../../graph/graph';
+import { useIsPrinted } from '../../parts/printed';
 import { TypeGlyph } from '../../parts/type-glyph';
 
 const ROW_PX = 32;
@@ -68,6 +69,8 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
     overscan: 12,
     initialOffset: Math.max(0, active * ROW_PX - 200),
   });
+  // Paper does not scroll: each row stands on it.
+  const drawn = useIsPrinted() ? nodes.map((_, index) => ({ index, start: 0 })) : rows.getVirtualItems();
   const go = (to: number) => {
     const next = Math.min(nodes.length - 1, Math.max(0, to));
     setActive(next);
@@ -94,7 +97,7 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
       data-row
     >
       <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
-        {rows.getVirtualItems().map(({ index, start }) => {
+        {drawn.map(({ index, start }) => {
           const node = nodes[index];
           if (!node) return null;
           const marks = `${node.id === selectedId ? ' at' : ''}${index === active ? ' active' : ''}`;
