@@ -23,7 +23,8 @@ const SERVER_ERROR = -32000;
 /** Headers of the protocol; the library sees no others, the credential least of all. */
 const PROTOCOL_HEADER = /^(accept|content-type|last-event-id|mcp-.+)$/;
 
-const AddressQuery = z.object({
+/** What clients write into their configuration: a parameter that is misspelled must not open another scope in silence. */
+const AddressQuery = z.strictObject({
   home_node_id: ReferenceText.optional(),
   session_id: Id.optional(),
   instance_id: ProgramId.optional(),

@@ -111,6 +111,30 @@ describe('the MCP endpoint', () => {
       expect((await mcp.fetch({ as: 'reader', body: INITIALIZE, query: `?home_node_id=${named}` })).status).toBe(200);
   });
 
+  it('refuses an address with a parameter that it does not know, and names those that it does', async () => {
+    for (const [query, unknown] of [
+      [`?hom_node_id=${session}`, 'hom_node_id'],
+      [`?session_id=${session}&scope=read`, 'scope'],
+      ['?Home_Node_Id=mine', 'Home_Node_Id'],
+    ] as const) {
+      const refused = await mcp.fetch({ as: 'reader', body: INITIALIZE, query });
+      expect([query, refused.status, await refused.json()]).toMatchObject([
+        query,
+        400,
+        {
+          code: 'VALIDATION_FAILED',
+          details: {
+            issues: [
+              {
+                message: `has no field "${unknown}"; its fields are home_node_id, session_id, instance_id, terminal_id`,
+              },
+            ],
+          },
+        },
+      ]);
+    }
+  });
+
   it('tells a refusal once, also when its credential has to be confirmed before', async () => {
     // Longer than an answer about a credential is used.
     mcp.graph.delayMs = 600;
