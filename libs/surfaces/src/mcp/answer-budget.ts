@@ -19,6 +19,7 @@ const READ_IT = 'the tools that read what was changed';
 export const BUDGET_INPUT = { max_tokens: MaxTokens };
 const Budget = z.object(BUDGET_INPUT);
 const ATTEMPTS = 4;
+const LARGER = 'a larger max_tokens';
 /** Items of the last answer are asked for again up to this share: the cursor after them may be longer. */
 const FILL = 0.9;
 
@@ -39,21 +40,27 @@ export function answerOfChange({ mcp }: Operation, reply: unknown): ToolAnswer {
 }
 
 /**
- * Asks, and asks for fewer items when the answer is too long; what is still too long then is told in part.
+ * Asks, and asks for fewer items when the answer is too long; what is still too long then is told in part. `larger` is
+ * how to ask for more of it, where the question itself takes no `max_tokens`.
  * @throws ServiceError VALIDATION_FAILED for a `max_tokens` out of range; whatever `ask` throws
  */
-export async function askWithin(operation: Operation, given: Arguments, ask: Ask): Promise<ToolAnswer> {
+export async function askWithin(
+  operation: Operation,
+  given: Arguments,
+  ask: Ask,
+  larger = LARGER,
+): Promise<ToolAnswer> {
   const { max_tokens: asked, ...input } = given;
   const mostTokens = mostTokensOf(asked);
+  const hintOf = (answer?: unknown): string => waysToRest(operation, larger, answer);
   const whole = answerOf(await ask(input));
   if (tokensOf(whole) <= mostTokens) return whole;
-  const room = roomWithin(mostTokens, hintOf(operation));
+  const room = roomWithin(mostTokens, hintOf());
   const fewer = 'limit' in operation.input.shape ? await askForFewer(whole, { input, ask, room }) : whole;
-  if (fewer === whole || tokensOf(fewer) > room)
-    return inPart(fewer, mostTokens, hintOf(operation, fewer.value), fewer !== whole);
+  if (fewer === whole || tokensOf(fewer) > room) return inPart(fewer, mostTokens, hintOf(fewer.value), fewer !== whole);
   return answerOf({
     ...(fewer.value as object),
-    left_out: { shortened: [], how_to_get: hintOf(operation, fewer.value) },
+    left_out: { shortened: [], how_to_get: hintOf(fewer.value) },
   });
 }
 
@@ -87,13 +94,13 @@ function mostTokensOf(asked: unknown): number {
 }
 
 /** How to get the rest; of an answer without a cursor there is no next page. */
-function hintOf({ input, mcp }: Operation, answer: unknown = { next_cursor: '' }): string {
+function waysToRest({ input, mcp }: Operation, larger: string, answer: unknown = { next_cursor: '' }): string {
   const hasMore = typeof (answer as { next_cursor?: unknown }).next_cursor === 'string';
   const ways = [
     'cursor' in input.shape && hasMore ? 'the next page by next_cursor' : '',
     'offset' in input.shape ? 'the rest by offset' : '',
     mcp?.more ?? '',
-    'a larger max_tokens',
+    larger,
   ];
   return ways.filter((way) => way !== '').join('; ');
 }

@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, VersionNegotiationMode } from '@modelcontextprotocol/client';
-import { getNode, OPERATIONS } from '@workspace-graph/contracts';
+import { getNode, LIMITS, OPERATIONS } from '@workspace-graph/contracts';
+import { estimateTokens } from '@workspace-graph/domain';
 import { type McpHarness, startMcp } from '../../test/mcp/harness.js';
 import { ABSENT_ID, NETWORK_ID, ORG_ID, SECRET_ID } from '../../test/mcp/small-graph.js';
 import { until } from '../../test/mcp/until.js';
@@ -147,6 +148,22 @@ describe.each([
     expect(contents).toEqual([
       { uri: `svc://node/${ORG_ID}`, mimeType: 'application/json', text: expect.stringContaining('Kubernetes') },
     ]);
+  });
+
+  it('reads a node with much around it as a resource in part, and learns where the rest is', async () => {
+    mcp.graph.eventCount = 2_000;
+    const { contents } = await client.readResource({ uri: `svc://node/${ORG_ID}` });
+    mcp.graph.eventCount = 1;
+    const { text } = contents[0] as { text: string };
+    expect(estimateTokens(text)).toBeLessThanOrEqual(LIMITS.tokensDefault);
+    expect(JSON.parse(text)).toMatchObject({
+      id: ORG_ID,
+      left_out: {
+        shortened: [expect.stringMatching(/^recent_events: at most /)],
+        how_to_get:
+          'svc_list_edges, svc_list_events and svc_list_files of the node; svc_get_node with a larger max_tokens',
+      },
+    });
   });
 
   it('completes ids by name, of visible nodes only [mcp.completions]', async () => {

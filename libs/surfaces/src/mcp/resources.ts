@@ -4,8 +4,9 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
-import { getNode, RawJson } from '@workspace-graph/contracts';
+import { getNode } from '@workspace-graph/contracts';
 import { nodeIdOf } from '../references/named-ids.js';
+import { askWithin } from './answer-budget.js';
 import { askForIds } from './ask-for-ids.js';
 import { type Connection, currentConnection, envelopeOf, type WatchedNode } from './connection.js';
 import type { Guide } from './guides/guides.js';
@@ -13,6 +14,9 @@ import { fingerprintOf } from './node-fingerprint.js';
 import { NODE_URI_TEMPLATE, nodeNamedBy } from './node-uri.js';
 import type { OperationBus } from './operation-bus.js';
 import { resourceError } from './protocol-errors.js';
+
+/** The address of a resource takes no `max_tokens`. */
+const LARGER = `${getNode.mcp?.tool} with a larger max_tokens`;
 
 /** The guides and, by template, every visible node. */
 export class Resources {
@@ -45,10 +49,11 @@ export class Resources {
   async read(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
     const guide = this.guides.get(uri);
     if (guide) return { contents: [{ uri, mimeType: 'text/markdown', text: guide.text }] };
-    const reply = await this.ofNode(uri, signal, (nodeId, connection) =>
-      this.bus.call(getNode, { node_id: nodeId }, envelopeOf(connection), { signal }),
-    );
-    const text = reply instanceof RawJson ? reply.text : JSON.stringify(reply);
+    const { text } = await this.ofNode(uri, signal, (nodeId, connection) => {
+      const node = { node_id: nodeId };
+      const ask = (): Promise<unknown> => this.bus.call(getNode, node, envelopeOf(connection), { signal });
+      return askWithin(getNode, node, ask, LARGER);
+    });
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   }
 

@@ -48,6 +48,8 @@ export class SmallGraph {
   readonly hanging = new Set<string>();
   /** How long each operation takes. */
   delayMs = 0;
+  /** How many events a node tells of. */
+  eventCount = 1;
 
   private readonly edits = new Map<string, number>();
 
@@ -124,7 +126,7 @@ export class SmallGraph {
       data_sources: [],
       tools: [],
       edges: { items: [], complete: true },
-      recent_events: [event(node.id)],
+      recent_events: Array.from({ length: this.eventCount }, () => event(node.id)),
       access: { mode: 'everyone', inherited: true, from: [], level: 'write' },
       files: { items: [], complete: true },
       sessions: 0,
