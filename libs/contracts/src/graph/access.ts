@@ -150,7 +150,7 @@ export const approveAccessRequest = command({
   tier: 'manage',
   reach: { access_request_id: 'write' },
   idempotent: true,
-  doc: 'Approve a request: adds the requester to every list that excludes them. The first call returns what they gain; confirmed: true applies it.',
+  doc: 'Approve a request: adds the requester, unless they are disabled, to every list that excludes them. The first call returns what they gain; confirmed: true applies it.',
   input: z.strictObject({ access_request_id: Id, note: Text.max(2_000).optional(), confirmed: Confirmed }),
   output: changed('access_request', AccessRequest),
   errors: ['ACCESS_REQUEST_NOT_FOUND', 'NODE_NOT_FOUND', 'CONFLICT'],

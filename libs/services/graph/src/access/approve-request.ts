@@ -3,13 +3,14 @@ import {
   approveAccessRequest,
   type ParsedInputOf,
   type RawJson,
+  ServiceError,
   type Visibility,
 } from '@workspace-graph/contracts';
 import { changeAccess, lockAccess, type Transaction } from '@workspace-graph/database';
 import { lockNode } from '../nodes/node.repository.js';
 import { rawObject } from '../shared/raw-json.js';
 import { readOwnSetting, type Share, storeSetting } from './access.repository.js';
-import { decide, lockPending, readRequest } from './request.repository.js';
+import { decide, lockPending, type RequestRow, readRequest } from './request.repository.js';
 import { SHUTTING_GATES } from './request.statements.js';
 
 type Input = ParsedInputOf<typeof approveAccessRequest>;
@@ -25,6 +26,7 @@ export async function approveRequest(tx: Transaction, input: Input): Promise<Raw
   const request = await lockPending(tx, input.access_request_id);
   await lockNode(tx, request.node_id);
   const unchanged = await readRequest(tx, request.id);
+  refuseDisabled(request, unchanged);
   const { preview } = await changeAccess(
     tx,
     { confirmed: input.confirmed, dryRun: !input.confirmed },
@@ -41,6 +43,16 @@ export async function approveRequest(tx: Transaction, input: Input): Promise<Raw
   );
   await decide(tx, approveAccessRequest.name, request, { state: 'approved', note: input.note });
   return rawObject({ applied: true, preview, access_request: await readRequest(tx, request.id) });
+}
+
+/** What somebody gets while they are disabled would be theirs unseen, once they are enabled for another reason. */
+function refuseDisabled({ user_id, disabled_name }: RequestRow, request: RawJson): void {
+  if (disabled_name === null) return;
+  throw new ServiceError(
+    'CONFLICT',
+    `The user ${disabled_name} is disabled: refuse the access request, or enable the user first.`,
+    { user_id, current: request.parse() },
+  );
 }
 
 /** Puts a user on the list of a gate. A private one becomes a list; its owner and creator pass as before. */

@@ -9,6 +9,8 @@ export interface RequestRow {
   readonly user_id: string;
   readonly access: AccessLevel;
   readonly state: AccessRequest['state'];
+  /** The name of the user who asks, if they are disabled. */
+  readonly disabled_name: string | null;
 }
 
 interface Decision {

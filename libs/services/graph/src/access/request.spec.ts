@@ -2,6 +2,7 @@ import {
   type AccessLevel,
   type AccessRequest,
   approveAccessRequest,
+  archiveNode,
   type Caller,
   getAccess,
   getNode,
@@ -226,6 +227,71 @@ describe('access requests', () => {
     const current = (await graph.call(listAccessRequests, {}, asker)).items[0];
     for (const one of decided)
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'CONFLICT', details: { current } });
+  });
+
+  it('of a user who is disabled cannot be approved, nor shown what it would give, until they are enabled', async () => {
+    const hidden = await hiddenNode('Left the house');
+    const request = await ask(hidden);
+    const disable = (disabled: boolean) =>
+      graph.sql('UPDATE identity."user" SET disabled_at = CASE WHEN $2 THEN now() END WHERE id = $1', [
+        asker.user_id,
+        disabled,
+      ]);
+    await disable(true);
+    for (const confirmed of [false, true]) {
+      const refused = await graph.refusal(
+        approveAccessRequest,
+        { access_request_id: request.id, confirmed },
+        graph.admin,
+        'CONFLICT',
+      );
+      expect(refused.toBody('r')).toMatchObject({
+        message: 'The user Asa is disabled: refuse the access request, or enable the user first.',
+        details: { user_id: asker.user_id, current: request },
+      });
+    }
+    expect((await graph.call(getAccess, { node_id: hidden }, graph.admin)).own).toMatchObject({ recipients: [] });
+    await disable(false);
+    expect(await approve(request.id)).toMatchObject({ applied: true });
+    const second = await ask(await hiddenNode('Left again'));
+    await disable(true);
+    expect(await graph.call(refuseAccessRequest, { access_request_id: second.id }, graph.admin)).toMatchObject({
+      state: 'refused',
+    });
+  });
+
+  it('of somebody who got the access in another way are approved and change no list', async () => {
+    const hidden = await hiddenNode('Shared meanwhile');
+    const request = await ask(hidden);
+    const { id: groupless } = await graph.node('area', 'Archived meanwhile', { visibility: 'private' });
+    const archived = await ask(groupless);
+    await graph.call(
+      setAccess,
+      {
+        node_id: hidden,
+        visibility: 'group',
+        recipients: [{ kind: 'user', id: asker.user_id, access: 'write' }],
+        confirmed: true,
+      },
+      graph.admin,
+    );
+    await graph.call(archiveNode, { node_id: groupless }, graph.admin);
+    const before = await graph.call(getAccess, { node_id: hidden }, graph.admin);
+    expect(await approve(request.id)).toMatchObject({ applied: true, preview: { widens: false, gains: [] } });
+    expect(await graph.call(getAccess, { node_id: hidden }, graph.admin)).toEqual(before);
+    expect(await approve(archived.id)).toMatchObject({ applied: true, preview: { widens: true } });
+  });
+
+  it('are approved once by two managers at the same time', async () => {
+    const hidden = await hiddenNode('Two keys');
+    const request = await ask(hidden);
+    const other = await graph.user('Boss', 'manage');
+    const decided = await Promise.allSettled([
+      approve(request.id),
+      graph.call(approveAccessRequest, { access_request_id: request.id, confirmed: true }, other),
+    ]);
+    expect(decided.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect((await graph.call(getAccess, { node_id: hidden }, graph.admin)).own?.recipients).toHaveLength(1);
   });
 
   it('for a node that is gone cannot be approved', async () => {

@@ -20,12 +20,13 @@ export const REQUEST_BY_ID = statement(
   `SELECT ${REQUEST}::text AS json FROM ${FROM_REQUEST} WHERE r.id = $1::uuid`,
 );
 
-/** Locks the request $1. */
+/** Locks the request $1; with the name of its user where they are disabled. */
 export const REQUEST_FOR_CHANGE = statement(
   'access_request.for_change',
   `
-  SELECT r.id::text AS id, r.node_id::text AS node_id, r.user_id::text AS user_id, r.access, r.state
-  FROM graph.access_request r WHERE r.id = $1::uuid FOR UPDATE`,
+  SELECT r.id::text AS id, r.node_id::text AS node_id, r.user_id::text AS user_id, r.access, r.state,
+    CASE WHEN u.disabled_at IS NOT NULL THEN u.name END AS disabled_name
+  FROM ${FROM_REQUEST} WHERE r.id = $1::uuid FOR UPDATE OF r`,
 );
 
 /** Requests of one user wait for each other, so that none goes past the limit. $1 user. */
