@@ -184,7 +184,7 @@ it('prints what agents write so that a terminal shows it and does not obey it', 
   }
   const { stdout } = await svc('scope', session.id);
   expect(stdout.split('\n')).toHaveLength(4);
-  expect((await svc('export', session.id)).stdout).toContain('First line\n\tsecond');
+  expect((await svc('export', session.id)).stdout).toContain('> First line\n> \tsecond');
   const [, ...lines] = (await svc('export', session.id, '--format', 'json')).stdout.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
     expect.objectContaining({ payload: { text: `First line\n\tsecond${orders}` } }),

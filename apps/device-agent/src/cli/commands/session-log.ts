@@ -1,5 +1,5 @@
 import { getSession, LIMITS, listSessionEvents, type Session, type SessionEvent } from '@workspace-graph/contracts';
-import { sessionEventText } from '@workspace-graph/domain';
+import { markdownLine, sessionEventText } from '@workspace-graph/domain';
 import { type Command, Option } from 'commander';
 import { isClosedPipe } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
@@ -67,9 +67,9 @@ function headOf({ name, state, node, client, created_at }: Session): string {
     `state ${state}`,
     `started ${created_at}`,
     ...(node ? [`node ${node.name}`] : []),
-    ...(client ? [`agent ${printable(client.name)}`] : []),
+    ...(client ? [`agent ${client.name}`] : []),
   ];
-  return `# ${name}\n\n${facts.join(', ')}\n`;
+  return [`# ${name}`, '', facts.join(', '), ''].map((line) => printable(markdownLine(line))).join('\n');
 }
 
 /** What an event says in further lines is set in, so that none of them passes for another event. */
