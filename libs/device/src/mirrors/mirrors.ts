@@ -73,14 +73,18 @@ export class Mirrors implements BeforeApplicationShutdown {
     return row;
   }
 
-  /** The mirrors of nodes that the asker sees, by the names of the nodes: paths may not be told. Those of nodes that are gone are removed in the background. */
+  /**
+   * The mirrors of nodes that the asker sees, and of these what the session holds in which they ask, by the names of the
+   * nodes: paths may not be told. Those of nodes that are gone are removed in the background.
+   */
   async placed(asker: Asker): Promise<PlacedMirror[]> {
     const rows = this.all();
     const places = await this.placesOf(rows, asker);
     const unseen = rows.filter(({ nodeId }) => !places.has(nodeId));
     for (const { nodeId } of unseen) this.doubt(nodeId);
+    const held = asker?.caller?.session_id ? await this.parts.service.places([...places.keys()], asker, true) : places;
     const placed = rows.flatMap((row) => {
-      const place = places.get(row.nodeId);
+      const place = held.get(row.nodeId);
       return place ? [{ row, place }] : [];
     });
     return placed.toSorted((one, other) => comparePlaces(one.place, other.place));

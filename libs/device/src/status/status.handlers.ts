@@ -51,20 +51,13 @@ export class StatusHandlers {
     return CentralFacts.of(service, { nodeId, surveys, signal }, envelope);
   }
 
-  /** Mirrors of nodes that the caller sees and whose session holds them, by name; of one node when it is named. */
+  /** The mirrors that there are for the caller; of one node when it is named. */
   private async placed(nodeId: string | undefined, asker: OperationContext['envelope']): Promise<PlacedMirror[]> {
-    if (nodeId === undefined) return this.held(await this.mirrors.placed(asker), asker);
+    if (nodeId === undefined) return this.mirrors.placed(asker);
     const place = await this.parts.service.place(nodeId, asker);
     const row = this.mirrors.of(nodeId);
     // Whoever has no folder of it hears of it at the centre.
     if (!row && this.parts.centre) throw noMirror(nodeId);
     return row ? [{ row, place }] : [];
-  }
-
-  private async held(placed: PlacedMirror[], asker: OperationContext['envelope']): Promise<PlacedMirror[]> {
-    if (!asker.caller?.session_id) return placed;
-    const ids = placed.map(({ row }) => row.nodeId);
-    const held = await this.parts.service.places(ids, asker, true);
-    return placed.filter(({ row }) => held.has(row.nodeId));
   }
 }

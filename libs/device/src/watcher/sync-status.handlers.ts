@@ -1,5 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  type Envelope,
   getSyncHealth,
   getSyncStatus,
   listFileIntents,
@@ -72,8 +73,13 @@ export class SyncStatusHandlers {
       scans: scans.filter(({ running }) => running),
       failures: failures.slice(0, FAILURES_SHOWN),
       failures_complete: failures.length <= FAILURES_SHOWN,
-      set_aside: this.parts.localPaths.areShownTo(envelope) ? await foldersSetAside(this.parts.store) : [],
+      set_aside: this.hearsOfAll(envelope) ? await foldersSetAside(this.parts.store) : [],
     };
+  }
+
+  /** No session holds a node that its person does not see any more. */
+  private hearsOfAll(envelope: Envelope): boolean {
+    return !envelope.caller?.session_id && this.parts.localPaths.areShownTo(envelope);
   }
 }
 

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { renameSync, unlinkSync } from 'node:fs';
 import { appendFile, cp, mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getSyncHealth, getSyncStatus, ServiceError } from '@workspace-graph/contracts';
+import { getSyncHealth, getSyncStatus, listMirrors, ServiceError } from '@workspace-graph/contracts';
 import { expectAgreement, filesKnown, idAt, scannerOf } from '../scan/scanner.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
 import { eventually, watchedMirror } from './watcher.fixture.js';
@@ -165,6 +166,24 @@ describe('the watcher', () => {
     expect(health.failures.filter((failure) => failure.node.id === nodeId)).toEqual([]);
     expect(health.mirrors).toBe(mirrors - 1);
     await device.refusal(getSyncStatus, { node_id: nodeId }, 'NODE_NOT_FOUND', reader);
+  });
+
+  it('tells an agent of the folders that its session holds, and of nothing else', async () => {
+    await symlink('/etc/hostname', at('wip/link'));
+    await eventually(() => expect(failures()).toHaveLength(1));
+    device.parts.store.withdrawn.put({ path: device.root, files: 1, at: new Date().toISOString() });
+    const heardBy = async (...nodeIds: string[]) => {
+      const session_id = randomUUID();
+      device.records.sessions.set(session_id, new Set(nodeIds));
+      const agent = { ...device.caller('manage'), session_id };
+      const health = await device.call(getSyncHealth, {}, agent);
+      const { items } = await device.call(listMirrors, {}, agent);
+      const folders = items.map(({ node }) => node.id);
+      return { folders, mirrors: health.mirrors, failures: health.failures.length, aside: health.set_aside.length };
+    };
+    expect(await heardBy(nodeId)).toEqual({ folders: [nodeId], mirrors: 1, failures: 1, aside: 0 });
+    expect(await heardBy()).toEqual({ folders: [], mirrors: 0, failures: 0, aside: 0 });
+    expect(await device.call(getSyncHealth, {})).toMatchObject({ mirrors, set_aside: [{ path: device.root }] });
   });
 });
 
