@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, createWriteStream, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whoami } from '@workspace-graph/contracts';
@@ -10,6 +10,8 @@ const DOCUMENT_BYTES = 50_000_000;
 const TEXT = 'これは何のためにあり、誰が責任を持つか。 '.repeat(900);
 const MEBIBYTE = 1_048_576;
 const [COMMAND_MOST_MB, WORKSPACE_MOST_MB] = [300, 1_200];
+
+const onFullDisk = existsSync('/dev/full') ? it : it.skip;
 
 const folder = new WorkspaceFolder({ isStarted: true });
 const file = join(folder.root, 'large.json');
@@ -83,6 +85,16 @@ describe('a document of 50 MB', () => {
     const [code] = await closed;
     expect([code, errors]).toEqual([1, '']);
     expect(mostMemoryMb(workspace.pid)).toBeLessThan(WORKSPACE_MOST_MB);
+  });
+
+  onFullDisk('is exported onto a full disk, which is said once and is no fault of the command', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = folder.spawn(['export', '-'], { env: folder.environment(), stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect([code, errors]).toEqual([1, expect.stringMatching(/^svc: the output cannot be written: ENOSPC.*\n$/)]);
   });
 
   it('is exported to a reader that is slow, in little memory', async () => {

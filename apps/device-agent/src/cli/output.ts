@@ -46,6 +46,21 @@ export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
+/** Standard output that cannot be written any more. Whoever hears the errors of the stream says why. */
+export class BrokenOutput extends Error {
+  constructor(cause: Error) {
+    super('The output cannot be written', { cause });
+    this.name = 'BrokenOutput';
+  }
+}
+
+/** Resolves when its reader has taken it. @throws BrokenOutput also when the reader has seen enough and left */
+export function writeOut(chunk: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(chunk, (error) => (error ? reject(new BrokenOutput(error)) : resolve()));
+  });
+}
+
 /** Columns padded to equal width, two spaces apart; whatever a cell says, it is in one line. */
 export function table(texts: readonly (readonly string[])[]): string[] {
   const rows = texts.map((row) => row.map(printable));

@@ -2,7 +2,7 @@ import { ConfigError, unknownVariables } from '@workspace-graph/platform/config'
 import type { Command } from 'commander';
 import { isNoRight, isReadOnly } from '../workspace/workspace-folders.js';
 import { CliError } from './cli-error.js';
-import { Output } from './output.js';
+import { BrokenOutput, Output } from './output.js';
 
 type Action<O> = (context: {
   readonly out: Output;
@@ -28,6 +28,7 @@ export function runs<O extends object>(command: Command, action: Action<O>): Com
       try {
         await action({ out, options, args });
       } catch (error) {
+        if (error instanceof BrokenOutput) return;
         const failure = toCliError(error);
         out.failure(failure);
         process.exitCode = failure.exitCode;

@@ -2,7 +2,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { CliError } from './cli-error.js';
 import type { ConfirmOptions } from './confirm.js';
-import { isClosedPipe } from './output.js';
+import { writeOut } from './output.js';
 
 /**
  * Refuses to write over a file unless that is wanted, and over what is no file at all, such as a device.
@@ -26,7 +26,8 @@ export async function requireNewFile(file: string, { yes }: ConfirmOptions): Pro
 export async function saveBytes(response: Response, file: string): Promise<number> {
   // An answer without content has no body.
   const chunks = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
-  if (file === '-') return toStandardOutput(chunks);
+  // No faster than it is read.
+  if (file === '-') return pipe(chunks, writeOut);
   const draft = `${file}.${process.pid}.tmp`;
   try {
     const target = await open(draft, 'w', 0o600);
@@ -53,22 +54,6 @@ function reasonOf(cause: unknown): string {
   const { errno } = cause as NodeJS.ErrnoException;
   if (errno !== undefined) return getSystemErrorMessage(errno);
   return cause instanceof Error ? cause.message : String(cause);
-}
-
-/** No faster than it is read. A reader that has seen enough, such as `head`, ends it without a word. */
-async function toStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<number> {
-  try {
-    return await pipe(chunks, writeOut);
-  } catch (cause) {
-    if (isClosedPipe(cause)) return 0;
-    throw cause;
-  }
-}
-
-function writeOut(chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 async function pipe(chunks: AsyncIterable<Uint8Array>, write: (chunk: Uint8Array) => Promise<void>): Promise<number> {

@@ -1,7 +1,7 @@
 import { getSession, LIMITS, listSessionEvents, type Session, type SessionEvent } from '@workspace-graph/contracts';
 import { markdownLine, sessionEventText } from '@workspace-graph/domain';
 import { type Command, Option } from 'commander';
-import { isClosedPipe } from '../output.js';
+import { writeOut } from '../output.js';
 import { wholeNumber } from '../parse-options.js';
 import { runs } from '../run-command.js';
 import { SessionFollower } from '../session-follower.js';
@@ -20,9 +20,7 @@ export function followCommand(sessions: Command): void {
     async ({ out, args: [sessionId = ''], options: { after, untilIdle = false } }) => {
       const onLost = (): void => out.note('svc: the connection was lost; connecting again');
       const follower = new SessionFollower({ sessionId, after, untilIdle, connect, onLost });
-      await untilReaderLeaves(async () => {
-        for await (const event of follower.events()) await write(out.json ? jsonText(event) : lineOf(event));
-      });
+      for await (const event of follower.events()) await write(out.json ? jsonText(event) : lineOf(event));
     },
   );
 }
@@ -43,11 +41,9 @@ export function exportCommand(sessions: Command): void {
       const client = await connect();
       const session = await client.call(getSession, { session_id: id });
       const asJson = out.json || format === 'json';
-      await untilReaderLeaves(async () => {
-        await write(asJson ? jsonText({ session }) : headOf(session));
-        for await (const event of eventsOf(client, id))
-          await write(asJson ? jsonText(event) : `${legible(sessionEventText(event))}\n`);
-      });
+      await write(asJson ? jsonText({ session }) : headOf(session));
+      for await (const event of eventsOf(client, id))
+        await write(asJson ? jsonText(event) : `${legible(sessionEventText(event))}\n`);
     },
   );
 }
@@ -77,18 +73,6 @@ function lineOf(event: SessionEvent): string {
   return `${event.at} ${legible(sessionEventText(event)).replaceAll(/\n(?=.)/g, '\n  ')}`;
 }
 
-/** A reader that has seen enough, such as `head`, ends it without a word. */
-async function untilReaderLeaves(print: () => Promise<void>): Promise<void> {
-  try {
-    await print();
-  } catch (error) {
-    if (!isClosedPipe(error)) throw error;
-  }
-}
-
-/** Resolves when its reader has taken it. */
 function write(text: string): Promise<void> {
-  return new Promise((resolve, reject) =>
-    process.stdout.write(`${text}\n`, (error) => (error ? reject(error) : resolve())),
-  );
+  return writeOut(`${text}\n`);
 }
