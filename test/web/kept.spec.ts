@@ -1,4 +1,12 @@
-import { createGroup, createNode, getNode, type Node } from '@workspace-graph/contracts';
+import {
+  createActor,
+  createGroup,
+  createNode,
+  getNode,
+  listActors,
+  type Node,
+  updateActor,
+} from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
 import { NodeFolders } from './node-folders.js';
@@ -127,6 +135,37 @@ describe('what is written in the settings', () => {
     await page.reload();
     await open();
     expect(await field(page, name).inputValue()).toBe('');
+    await context.close();
+  });
+
+  it('replaces nothing unseen that somebody else has written into the record since', async () => {
+    const { id: actor_id } = await workspace.call(createActor, { type: 'person', name: 'Watchers' });
+    const { context, page } = await site.visit('/settings');
+    const name = field(page, 'Name');
+    const open = async (shown: string) => {
+      await page.locator('.dir-row', { hasText: shown }).click();
+      await name.waitFor();
+    };
+    await open('Watchers');
+    await name.fill('Watchers of the watch');
+    const stored = async () =>
+      (await workspace.call(listActors, { query: 'watch' })).items.map(({ name: shown }) => shown);
+    await workspace.call(updateActor, { actor_id, name: 'Night watch' });
+    await page.reload();
+    await open('Night watch');
+    expect(await name.inputValue()).toBe('Watchers of the watch');
+    await name.press('Enter');
+    expect(await stored()).toEqual(['Night watch']);
+    await button(page, 'Keep mine').click();
+    await button(page, 'Save').click();
+    await page.locator('.dir-row', { hasText: 'Watchers of the watch' }).waitFor();
+    expect(await stored()).toEqual(['Watchers of the watch']);
+    await name.fill('Nobody');
+    await workspace.call(updateActor, { actor_id, name: 'Day watch' });
+    await page.reload();
+    await open('Day watch');
+    await button(page, 'Take theirs').click();
+    expect(await name.inputValue()).toBe('Day watch');
     await context.close();
   });
 

@@ -8,7 +8,13 @@ export function useKept(key: string): readonly [text: string, write: (text: stri
   return useSessionStorage({ key: `svc:draft ${key}`, defaultValue: '', getInitialValueInEffect: false });
 }
 
-type Lines = Readonly<Record<string, string>>;
+/** What is written into a line, and what stood there when that was begun. */
+export interface KeptLine {
+  readonly text: string;
+  readonly base: string;
+}
+
+type Lines = Readonly<Record<string, KeptLine>>;
 const NONE: Lines = {};
 
 /** The same for the lines of a form, by their names; none is kept that was not written. */

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useKeptLines } from '../../../parts/kept';
+import { EditedMeanwhile } from '../../../node/edited-meanwhile';
+import { type KeptLine, useKeptLines } from '../../../parts/kept';
 import { useOneAtATime } from '../../../parts/one-at-a-time';
 import { Refused } from '../../../parts/problem';
 import { useReturnedFocus } from '../../../parts/returned-focus';
@@ -34,14 +35,16 @@ interface FieldsProps<K extends string> {
 export function Fields<K extends string>({ kept, fields, submit, onSubmit, onCancel, children }: FieldsProps<K>) {
   const { t } = useTranslation();
   useReturnedFocus();
-  const id = useId();
   const [draft, setDraft, forget] = useKeptLines(kept);
   const [error, setError] = useState<unknown>(null);
-  const changed = fields.filter(({ name, value }) => draft[name] !== undefined && draft[name] !== (value ?? ''));
+  const changed = fields.flatMap(({ name, value }) => {
+    const line = draft[name];
+    return line && line.text !== (value ?? '') ? [{ name, ...line, isStale: line.base !== (value ?? '') }] : [];
+  });
   const isNew = onCancel !== undefined;
   const [send, isSending] = useOneAtATime(async () => {
     setError(null);
-    const values = changed.map(({ name }) => [name, draft[name]?.trim() === '' ? null : draft[name]]);
+    const values = changed.map(({ name, text }) => [name, text.trim() === '' ? null : text]);
     try {
       await onSubmit(Object.fromEntries(values) as Written<K>);
       forget();
@@ -49,9 +52,10 @@ export function Fields<K extends string>({ kept, fields, submit, onSubmit, onCan
       setError(cause);
     }
   });
+  const isAsked = changed.some(({ isStale }) => isStale);
   const submitted = (event: FormEvent) => {
     event.preventDefault();
-    send();
+    if (!isAsked) send();
   };
   /** A form that closes keeps what is written; in one that stays, a note takes it back. */
   const leave = () => {
@@ -62,29 +66,18 @@ export function Fields<K extends string>({ kept, fields, submit, onSubmit, onCan
   };
   return (
     <form className="fields" onSubmit={submitted} onKeyDown={(event) => event.key === 'Escape' && leave()}>
-      {fields.map(({ name, label, help, value, isRequired }, index) => (
-        <div className="field" key={name}>
-          <label htmlFor={`${id}-${name}`}>{label}</label>
-          <input
-            id={`${id}-${name}`}
-            className="input"
-            required={isRequired}
-            // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
-            autoFocus={isNew && index === 0}
-            aria-describedby={help === undefined ? undefined : `${id}-${name}-help`}
-            value={draft[name] ?? value ?? ''}
-            onChange={(event) => setDraft({ ...draft, [name]: event.currentTarget.value })}
-          />
-          {help !== undefined && (
-            <span className="help" id={`${id}-${name}-help`}>
-              {help}
-            </span>
-          )}
-        </div>
+      {fields.map((field, index) => (
+        <Line
+          key={field.name}
+          field={field}
+          isFirst={isNew && index === 0}
+          line={draft[field.name]}
+          onWrite={(line) => setDraft({ ...draft, [field.name]: line })}
+        />
       ))}
       {children}
       <Refused error={error} />
-      {(isNew || changed.length > 0) && (
+      {(isNew || changed.length > 0) && !isAsked && (
         <div className="row acts">
           <button type="submit" className="btn primary sm" aria-disabled={isSending || undefined}>
             {submit}
@@ -95,6 +88,50 @@ export function Fields<K extends string>({ kept, fields, submit, onSubmit, onCan
         </div>
       )}
     </form>
+  );
+}
+
+interface LineProps {
+  readonly field: TextField<string>;
+  readonly isFirst: boolean;
+  readonly line: KeptLine | undefined;
+  readonly onWrite: (line: KeptLine) => void;
+}
+
+/** One line; what somebody else has put there since it was begun is shown beside it, and not replaced unseen. */
+function Line({ field: { label, help, value: given, isRequired }, isFirst, line, onWrite }: LineProps) {
+  const id = useId();
+  const value = given ?? '';
+  const text = line?.text ?? value;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="input"
+        required={isRequired}
+        // biome-ignore lint/a11y/noAutofocus: it was opened to be written into
+        autoFocus={isFirst}
+        aria-describedby={help === undefined ? undefined : `${id}-help`}
+        value={text}
+        onChange={(event) => onWrite({ text: event.currentTarget.value, base: line?.base ?? value })}
+      />
+      {help !== undefined && (
+        <span className="help" id={`${id}-help`}>
+          {help}
+        </span>
+      )}
+      {line && text !== value && line.base !== value && (
+        <EditedMeanwhile
+          onMine={() => onWrite({ text, base: value })}
+          onTheirs={() => onWrite({ text: value, base: value })}
+        >
+          <p>
+            <bdi>{value}</bdi>
+          </p>
+        </EditedMeanwhile>
+      )}
+    </div>
   );
 }
 
