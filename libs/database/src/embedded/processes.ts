@@ -82,9 +82,9 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 
 /** @returns whether the condition came true in time */
 export async function waitFor(condition: () => boolean, withinMs: number): Promise<boolean> {
-  const deadlineMs = Date.now() + withinMs;
+  const deadlineMs = performance.now() + withinMs;
   while (!condition()) {
-    if (Date.now() > deadlineMs) return false;
+    if (performance.now() > deadlineMs) return false;
     await sleep(20);
   }
   return true;

@@ -124,11 +124,11 @@ export class ServerProcess {
 
   /** Waits until it takes connections; however long recovery takes, as long as the server works and it is wanted. */
   async ready(withinMs: number, signal?: AbortSignal): Promise<void> {
-    let deadlineMs = Date.now() + withinMs;
+    let deadlineMs = performance.now() + withinMs;
     while (statusInLockFile(this.places.dataFolder, this.pid) !== 'ready') {
       if (this.over !== undefined) throw failureFrom(this.over.log, this.places.root);
-      if (this.recovering) deadlineMs = Date.now() + withinMs;
-      if (Date.now() > deadlineMs) await this.giveUp('not ready in time');
+      if (this.recovering) deadlineMs = performance.now() + withinMs;
+      if (performance.now() > deadlineMs) await this.giveUp('not ready in time');
       if (signal?.aborted) await this.giveUp('the start was cancelled');
       await sleep(5);
     }

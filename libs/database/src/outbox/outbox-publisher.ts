@@ -64,7 +64,7 @@ export class OutboxPublisher {
   /** Publishes what is there, within `drainMs`, and closes the connection. What is left stays for the next start. */
   async stop(): Promise<void> {
     const drainMs = this.options.drainMs ?? 5_000;
-    this.stopByMs ??= Date.now() + drainMs;
+    this.stopByMs ??= performance.now() + drainMs;
     this.tell();
     // A server that does not answer any more must not hold up the end.
     const timer = setTimeout(() => void this.client?.end(), drainMs + 1_000);
@@ -177,7 +177,7 @@ export class OutboxPublisher {
   }
 
   private isOverdue(): boolean {
-    return this.stopByMs !== undefined && Date.now() > this.stopByMs;
+    return this.stopByMs !== undefined && performance.now() > this.stopByMs;
   }
 
   private tell(): void {

@@ -55,11 +55,11 @@ export class OutboxRows {
 
   /** Removes one batch of replies and upload parts that nobody will ask for, now and then. @returns whether there is more */
   async prune(): Promise<boolean> {
-    if (Date.now() < this.pruneAtMs) return false;
+    if (performance.now() < this.pruneAtMs) return false;
     const calls = await this.client.query(pruneCalls, [callsAtOnce]);
     const parts = await this.client.query<{ count: number }>(pruneParts, [partsAtOnce]);
     const more = calls.rowCount === callsAtOnce || parts.rows[0]?.count === partsAtOnce;
-    if (!more) this.pruneAtMs = Date.now() + pruneEveryMs;
+    if (!more) this.pruneAtMs = performance.now() + pruneEveryMs;
     return more;
   }
 }

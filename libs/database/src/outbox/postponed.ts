@@ -9,7 +9,7 @@ export class Postponed {
   add(id: string): number {
     const failures = (this.waiting.get(id)?.failures ?? 0) + 1;
     const waitMs = Math.min(500 * 2 ** failures, 60_000);
-    this.waiting.set(id, { failures, untilMs: Date.now() + waitMs });
+    this.waiting.set(id, { failures, untilMs: performance.now() + waitMs });
     return waitMs;
   }
 
@@ -19,7 +19,7 @@ export class Postponed {
 
   /** Events that are not to be tried yet. */
   ids(): string[] {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     for (const [id, { untilMs }] of this.waiting) if (untilMs + FORGOTTEN_AFTER_MS < nowMs) this.waiting.delete(id);
     return [...this.waiting].filter(([, { untilMs }]) => untilMs > nowMs).map(([id]) => id);
   }

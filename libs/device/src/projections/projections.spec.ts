@@ -150,9 +150,9 @@ describe('the projection of a session', () => {
     expect(await folders()).toEqual([]);
 
     await pathOf('wip/a.md');
-    await projections.clearIdle(Date.now() + HALF_HOUR_MS - 5_000);
+    await projections.clearIdle(performance.now() + HALF_HOUR_MS - 5_000);
     expect(await folders()).toHaveLength(1);
-    await projections.clearIdle(Date.now() + HALF_HOUR_MS);
+    await projections.clearIdle(performance.now() + HALF_HOUR_MS);
     expect(await folders()).toEqual([]);
 
     await pathOf('wip/a.md');

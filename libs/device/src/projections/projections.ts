@@ -84,7 +84,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
     const endStatus = bus.onStatus((status) => {
       if (status === 'ready') void this.lookAgain(() => true);
     });
-    const timer = setInterval(() => void this.clearIdle(Date.now()), TICK_MS).unref();
+    const timer = setInterval(() => void this.clearIdle(performance.now()), TICK_MS).unref();
     this.stops.push(
       () => accesses.stop(),
       () => changes.stop(),
@@ -142,7 +142,7 @@ export class Projections implements OnModuleInit, OnApplicationBootstrap, Before
       tail: Promise.resolve(),
     };
     projection.asker = asker;
-    projection.usedMs = Date.now();
+    projection.usedMs = performance.now();
     this.projections.set(key, projection);
     return projection;
   }

@@ -7,10 +7,10 @@ export class AbsentSections {
 
   constructor(private readonly graceMs: number) {}
 
-  /** When the absence of a section counts as deletion, in milliseconds of the clock; it began now unless known. */
+  /** When the absence of a section counts as deletion, in milliseconds of `performance.now()`; it began now unless known. */
   dueAt(nodeId: string, section: string): number {
     const ofNode = this.since.get(nodeId) ?? new Map<string, number>();
-    const since = ofNode.get(section) ?? Date.now();
+    const since = ofNode.get(section) ?? performance.now();
     this.since.set(nodeId, ofNode.set(section, since));
     return since + this.graceMs;
   }

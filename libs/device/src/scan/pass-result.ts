@@ -32,7 +32,7 @@ export interface PassResult {
   readonly looked: ReadonlySet<string> | null;
   /** True when the file service refused work that is to be tried again. */
   readonly isIncomplete: boolean;
-  /** When to look at all of it again, in milliseconds of the clock: then an absence counts. Null for no such time. */
+  /** When to look at all of it again, in milliseconds of `performance.now()`: then an absence counts. Null for no such time. */
   readonly recheckAt: number | null;
   /** Names that were read from the disk to compare it with what was known. */
   readonly entries: number;

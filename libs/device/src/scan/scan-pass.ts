@@ -145,7 +145,7 @@ export class ScanPass {
     for (const section of SECTIONS)
       if (!absent.has(section) && this.isInScope(section)) absences.isBack(this.nodeId, section);
     const dues = [...absent].map((section) => ({ section, dueAt: absences.dueAt(this.nodeId, section) }));
-    const waiting = dues.filter(({ dueAt }) => dueAt > Date.now());
+    const waiting = dues.filter(({ dueAt }) => dueAt > performance.now());
     this.note({ failures: waiting.map(({ section }) => [section, ABSENT_SECTION]) });
     return {
       held: new Set([...ends.flatMap(({ links }) => links), ...waiting.map(({ section }) => section)]),

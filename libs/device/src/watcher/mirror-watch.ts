@@ -49,7 +49,7 @@ export class MirrorWatch {
     private readonly row: MirrorRow,
     private readonly parts: WatchParts,
   ) {
-    this.state = newWatch(parts.debounceMs, Date.now());
+    this.state = newWatch(parts.debounceMs, performance.now());
   }
 
   get isWatching(): boolean {
@@ -85,19 +85,19 @@ export class MirrorWatch {
   // What happens and what follows from it
 
   private note(event: WatchEvent): void {
-    this.state = watchAfter(this.state, event, Date.now());
+    this.state = watchAfter(this.state, event, performance.now());
     this.schedule();
   }
 
   private schedule(): void {
     if (this.isStopped || this.work !== null) return;
     if (this.timer) clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.wake(), Math.max(0, watchDueAt(this.state) - Date.now()));
+    this.timer = setTimeout(() => this.wake(), Math.max(0, watchDueAt(this.state) - performance.now()));
   }
 
   private wake(): void {
     if (this.isStopped || this.work !== null) return;
-    const { state, work } = planWatch(this.state, Date.now());
+    const { state, work } = planWatch(this.state, performance.now());
     this.state = state;
     if (work.kind === 'wait') this.schedule();
     else this.run(work);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, unlinkSync } from 'node:fs';
 import { appendFile, cp, mkdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { getSyncHealth, getSyncStatus, listMirrors, ServiceError } from '@workspace-graph/contracts';
 import { expectAgreement, filesKnown, idAt, scannerOf } from '../scan/scanner.fixture.js';
 import { type DeviceFixture, startDevice } from '../testing/device.fixture.js';
@@ -74,6 +75,21 @@ describe('the watcher', () => {
     expect(idAt(device, nodeId, 'outputs/moved/e/7.md')).toBe(before);
     await rm(at('outputs/moved'), { recursive: true });
     await eventually(() => expect(tracked()).toEqual([]));
+  });
+
+  it('follows edits also while the clock of the machine is put back', async () => {
+    const now = Date.now();
+    let backHours = 0;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now - 3_600_000 * backHours++);
+    try {
+      await put('wip/a.md');
+      await eventually(() => expect(tracked()).toEqual(['wip/a.md']));
+      await appendFile(at('wip/a.md'), ' and more');
+      await eventually(agrees);
+    } finally {
+      clock.mockRestore();
+    }
+    expect(backHours).toBeGreaterThan(0);
   });
 
   it('waits until a file holds still [watcher.settled]', async () => {

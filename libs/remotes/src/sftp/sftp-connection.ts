@@ -63,7 +63,7 @@ export class SftpConnection implements AsyncDisposable {
   }
 
   private mustNotHurry(): void {
-    const waitMs = this.mayTryAtMs - Date.now();
+    const waitMs = this.mayTryAtMs - performance.now();
     if (waitMs <= 0) return;
     throw new RemoteFailure('unavailable', { path: '', retryAfterSeconds: Math.ceil(waitMs / 1_000) });
   }
@@ -102,7 +102,7 @@ export class SftpConnection implements AsyncDisposable {
 
   private failure(error: unknown, isOtherServer: boolean): RemoteFailure {
     const isRefused = isOtherServer || (error as { level?: string }).level === 'client-authentication';
-    this.mayTryAtMs = Date.now() + Math.min(BACK_OFF_MS.first * 2 ** this.failures, BACK_OFF_MS.most);
+    this.mayTryAtMs = performance.now() + Math.min(BACK_OFF_MS.first * 2 ** this.failures, BACK_OFF_MS.most);
     this.failures += 1;
     return new RemoteFailure(isRefused ? 'forbidden' : 'unavailable', { path: '' }, { cause: error });
   }

@@ -75,7 +75,7 @@ export class McpEndpoint {
     preloadSchemas();
     await this.parts.nodes.start();
     await this.startRecords();
-    const ticker = setInterval(() => this.tick(Date.now()), TICK_MS).unref();
+    const ticker = setInterval(() => this.tick(), TICK_MS).unref();
     this.stops.push(
       this.parts.authenticator.onEnded((ended) => this.revoke(ended)),
       () => clearInterval(ticker),
@@ -188,8 +188,9 @@ export class McpEndpoint {
     this.parts.records?.endWhere((caller) => endsFor(ended, caller)).catch(this.report);
   }
 
-  private tick(nowMs: number): void {
-    this.exchanges.revokeWhere((connection) => connection.expiresAtMs <= nowMs);
+  private tick(): void {
+    this.exchanges.revokeWhere((connection) => connection.expiresAtMs <= Date.now());
+    const nowMs = performance.now();
     this.legacy.sessions.closeIdle(nowMs).catch(this.report);
     for (const { id } of this.legacy.sessions.dropped(nowMs - this.parts.settings.droppedMs))
       this.parts.records?.end(id, 'disconnect', true).catch(this.report);

@@ -21,7 +21,7 @@ export interface SessionOptions {
 export class Session implements Watching, Watcher {
   readonly id = randomUUID();
   readonly holder: string;
-  lastUsedMs = Date.now();
+  lastUsedMs = performance.now();
   /** Why it ends, once it does. */
   endReason: SuspendReason = 'disconnect';
   /** Whether its client has ever listened. */
@@ -76,7 +76,7 @@ export class Session implements Watching, Watcher {
   /** Serves one HTTP request. `connection` is the authenticated one of that request. */
   async handle(connection: Connection, request: Request, parsedBody?: unknown): Promise<Response> {
     this.connection = connection;
-    this.lastUsedMs = Date.now();
+    this.lastUsedMs = performance.now();
     await this.noteScope(connection.caller.scope);
     return this.transport.handleRequest(request, { parsedBody });
   }
@@ -91,7 +91,7 @@ export class Session implements Watching, Watcher {
     this.nodes.lookAgain(this.watched.keys());
     return () => {
       this.streams -= 1;
-      this.lastUsedMs = Date.now();
+      this.lastUsedMs = performance.now();
     };
   }
 

@@ -74,8 +74,8 @@ async function startInBackground(out: Output): Promise<void> {
   out.note('Starting …');
   await makeFolders(paths);
   const child = spawnDetached(paths);
-  const deadline = Date.now() + READY_WITHIN_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline) {
     const state = await readState(paths);
     if (state) return out.result(state, await greeting(state, paths));
     if (child.exitCode !== null) throw await startFailed(paths);
@@ -139,9 +139,9 @@ async function stop(out: Output): Promise<void> {
   const paths = workspacePaths(config.SVC_WORKSPACE_ROOT);
   const pid = await pidToStop(paths);
   terminate(pid);
-  const deadline = Date.now() + STOPPED_WITHIN_MS;
+  const deadline = performance.now() + STOPPED_WITHIN_MS;
   while (isAlive(pid)) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new CliError(
         'STOP_TIMED_OUT',
         `The workspace (process ${pid}) is still running after ${STOPPED_WITHIN_MS / 1_000} s.`,

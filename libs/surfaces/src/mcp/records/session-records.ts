@@ -90,7 +90,7 @@ export class SessionRecords {
   async use(key: string, agent: Agent): Promise<string> {
     const known = this.kept.get(key);
     if (known) {
-      known.usedAtMs = Date.now();
+      known.usedAtMs = performance.now();
       return known.sessionId;
     }
     const underWay = this.opening.get(key) ?? this.open(key, agent);
@@ -136,7 +136,13 @@ export class SessionRecords {
     this.left.delete(key);
     const answer = left === undefined ? await this.ask(key, agent) : await this.goOn(key, agent, left);
     const { caller, isConnected } = agent;
-    const kept = { sessionId: answer.session.id, runId: answer.run_id, caller, isConnected, usedAtMs: Date.now() };
+    const kept = {
+      sessionId: answer.session.id,
+      runId: answer.run_id,
+      caller,
+      isConnected,
+      usedAtMs: performance.now(),
+    };
     this.kept.set(key, kept);
     return kept;
   }
@@ -172,11 +178,14 @@ export class SessionRecords {
   private async renew(): Promise<void> {
     // What no request has come for is left to whoever has seen one, or to the sweep.
     for (const [key, { isConnected, usedAtMs }] of this.kept)
-      if (!isConnected && Date.now() - usedAtMs > FORGOTTEN_MS) this.kept.delete(key);
+      if (!isConnected && performance.now() - usedAtMs > FORGOTTEN_MS) this.kept.delete(key);
     const held = [...this.kept].flatMap(([key, { runId, usedAtMs }]) => (runId ? [{ key, runId, usedAtMs }] : []));
     for (let start = 0; start < held.length; start += LIMITS.runsPerCall) {
       const part = held.slice(start, start + LIMITS.runsPerCall);
-      const runs = part.map(({ runId, usedAtMs }) => ({ run_id: runId, idle_ms: Math.max(Date.now() - usedAtMs, 0) }));
+      const runs = part.map(({ runId, usedAtMs }) => ({
+        run_id: runId,
+        idle_ms: Math.floor(performance.now() - usedAtMs),
+      }));
       try {
         const { ended } = await ask(
           this.bus,

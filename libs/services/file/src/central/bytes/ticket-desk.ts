@@ -15,7 +15,7 @@ interface Waiting<T> {
 export class TicketDesk<T> {
   private readonly waiting = new Map<string, Waiting<T>>();
 
-  constructor(private readonly nowMs: () => number = Date.now) {}
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   /** @throws ServiceError SERVICE_UNAVAILABLE when too many wait */
   issue(what: T): string {
