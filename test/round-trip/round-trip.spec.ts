@@ -67,6 +67,7 @@ const CARRIED: Readonly<Record<string, string>> = {
   'audit.concern': 'SELECT to_jsonb(t) FROM audit.concern t',
 };
 const NOT_CARRIED = [
+  'file.left_folder',
   'graph.access_set',
   'graph.access_set_gate',
   'file.pending_op',
