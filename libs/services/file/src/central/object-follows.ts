@@ -8,14 +8,7 @@ import { freeOfFolder } from './empty-folders.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
 import { recordObject } from './record-changes.js';
-import {
-  type CentreIntent,
-  DROP_FOLLOW,
-  FILE_BY_ID,
-  FOLLOWS_FROM,
-  type FoundFile,
-  OTHERS_AT_OBJECT,
-} from './remote-file.statements.js';
+import { type CentreIntent, DROP_FOLLOW, FILE_BY_ID, FOLLOWS_FROM, type FoundFile } from './remote-file.statements.js';
 import { isTaken, objectAt, objectOf, RemoteFiles, storedHashOf } from './remote-files.js';
 import { copyOver } from './remote-moves.js';
 import { RemoteObjects } from './remote-objects.js';
@@ -73,11 +66,6 @@ export class ObjectFollows {
       await this.settle(intent, signal).catch((error: unknown) => this.intents.fail(intent, error));
   }
 
-  /** Whether an object is another file's; it is asked under the lock of the object. */
-  async isOthers({ remote, path }: RemoteObject, fileId: string | null): Promise<boolean> {
-    return (await this.database.rows(OTHERS_AT_OBJECT, [remote, path, fileId])).length > 0;
-  }
-
   /** Null for what is not noted any more, and for an object that lies where it is to. */
   private async plan(id: string): Promise<Route | null> {
     const intent = await this.intents.find(id);
@@ -98,7 +86,8 @@ export class ObjectFollows {
 
   private async follow(following: Following): Promise<boolean> {
     const { held, found, from, goal, signal } = following;
-    if (await this.isOthers(goal, found.file.id)) throw isTaken(found.file.path);
+    // Its own record tells where it comes from: one that tells of the goal is another file's.
+    if ((await this.files.knownObjects(goal.remote, [goal.path])).size > 0) throw isTaken(found.file.path);
     const live = await this.objects.contents.find(held, found, signal);
     if (from.remote !== goal.remote)
       return this.objects.beside(goal.remote, (target) => this.carryOver(following, target, live));

@@ -178,14 +178,6 @@ export const DROP_FOLLOW = statement(
   WHERE file_id = $1::uuid AND device_id IS NULL AND from_object IS NOT NULL AND kind = 'move' AND to_object IS NULL`,
 );
 
-/** The other files that lie at an object. $1 remote, $2 path, $3 the file that may, or null. */
-export const OTHERS_AT_OBJECT = statement(
-  'file.others_at_object',
-  `
-  SELECT r.id::text AS id FROM file.record r
-  WHERE r.remote_name = $1::text AND md5(r.remote_path) = md5($2::text) AND r.remote_path = $2::text AND r.id IS DISTINCT FROM $3::uuid`,
-);
-
 const INTENT_COLUMNS = `p.id::text AS id, p.file_id::text AS file_id, p.node_id::text AS node_id, p.kind, p.from_path, p.to_node_id::text AS to_node_id,
     p.to_path, p.sha256, p.from_remote, p.from_object, p.to_remote, p.to_object`;
 
