@@ -71,8 +71,9 @@ export function outageScenarios(stage: () => Stage): void {
       await Promise.all([bus, instance].map((party) => whenReady(party, AbortSignal.timeout(10_000))));
       expect(await bus.call(PROBE, { round }, envelope())).toEqual({ round });
       await bus.publish({ ...EVENT, id: `round-${round}` });
+      // An event that a broker has taken goes with it when it is killed before passing it on.
+      await eventually(`the event of round ${round} is heard`, () => heard.length > round);
     }
-    await eventually('all events are heard', () => heard.length === 3);
     expect(heard).toEqual(['round-0', 'round-1', 'round-2']);
     expect(told).toEqual(Array(3).fill(['connecting', 'ready']).flat());
   });
