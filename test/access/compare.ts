@@ -2,6 +2,7 @@ import {
   type Caller,
   explainAccess,
   findPlaces,
+  findRemovedFiles,
   getAccess,
   getContext,
   getEvent,
@@ -353,5 +354,8 @@ async function comparePlaces(view: View): Promise<void> {
   });
   expect(told.toSorted()).toEqual(expected.toSorted());
   for (const [name, { id }] of world.nodes)
-    if (!view.sees(name)) await view.looksAbsent(listNodeRecords, id, (node_id) => ({ node_id }));
+    if (!view.sees(name)) {
+      await view.looksAbsent(listNodeRecords, id, (node_id) => ({ node_id }));
+      await view.looksAbsent(findRemovedFiles, id, (node_id) => ({ node_id, ids: [ABSENT] }));
+    }
 }

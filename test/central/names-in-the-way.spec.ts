@@ -14,6 +14,7 @@ import {
   deleteFile,
   fileStatus,
   listFiles,
+  moveFile,
   pullFile,
   pullFiles,
   purgeNode,
@@ -21,6 +22,7 @@ import {
 } from '@workspace-graph/contracts';
 import { until } from './central-world.js';
 import { STATIONS_MS, startTwoWorkstations, type TwoWorkstations } from './two-workstations.js';
+import { startWorkstation, untilConnected } from './workstation.js';
 
 let all: TwoWorkstations;
 let node: string;
@@ -84,6 +86,27 @@ it('a file whose record somebody else has removed is told as that, and stored as
   expect(again[0]?.file_id).not.toBe(file_id);
   expect(content(all.storage, again[0]?.remote_path ?? '')).toBe('wip/plan.md of the one');
 }, 120_000);
+
+it('what was deleted or moved elsewhere comes not back when a workstation with unchanged copies starts again', async () => {
+  const file_ids = await stored('wip/deleted.md', 'wip/moved.md', 'wip/edited.md');
+  await pulled(file_ids);
+  const [one, other] = all.stations;
+  const [deleted = '', moved = '', edited = ''] = file_ids;
+  const away = await all.project();
+  for (const file_id of [deleted, edited])
+    await one.client.call(deleteFile, { node_id: node, file_id, confirmed: true });
+  await one.client.call(moveFile, { node_id: node, file_id: moved, new_node_id: away.id, confirmed: true });
+  await other.running.stop();
+  writeFileSync(join(there, 'wip/edited.md'), 'edited meanwhile');
+  all.stations[1] = await startWorkstation(other.folder);
+  await untilConnected(all.stations[1]);
+  // What its owner went on with is a file again: by then all of the node was compared.
+  await until('the records were compared', async () => (await recordOf('wip/edited.md')) !== undefined);
+  expect((await recorded()).map(({ path }) => path)).toEqual(['wip/edited.md']);
+  const { deleted_remote } = await all.stations[1].client.call(fileStatus, { node_id: node });
+  expect(deleted_remote.map(({ path }) => path).toSorted()).toEqual(['wip/deleted.md', 'wip/moved.md']);
+  expect(content(there, 'wip/deleted.md')).toBe('wip/deleted.md of the one');
+}, 240_000);
 
 it('nothing counts as stored that only has a name like a stored file', async () => {
   const [file_id = ''] = await stored('wip/PLAN.md');

@@ -3,6 +3,7 @@ import {
   type Caller,
   findFiles,
   findPlaces,
+  findRemovedFiles,
   getNode,
   getOverview,
   listFileIntents,
@@ -101,6 +102,7 @@ async function ask(harness: ServiceHarness, transcript: Transcript, { role, call
     await told(getNode, { node_id });
     await told(queryFiles, { node_id });
     await told(listNodeRecords, { node_id });
+    await told(findRemovedFiles, { node_id, ids: fileIds });
   }
   await change(told, secrets);
 }

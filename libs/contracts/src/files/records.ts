@@ -90,6 +90,17 @@ export const listNodeRecords = query({
   timeoutMs: 30_000,
 });
 
+export const findRemovedFiles = query({
+  name: 'find_removed_files',
+  owner: 'file',
+  tier: 'device',
+  reach: 'internal',
+  doc: 'Tell which of these files were deleted from the node or moved to another one. Omits files whose records were lost in another way.',
+  input: z.strictObject({ node_id: Id, ids: z.array(Id).min(1).max(LIMITS.filesPerChange) }),
+  output: z.strictObject({ ids: z.array(Id) }),
+  errors: ['NODE_NOT_FOUND'],
+});
+
 const content = {
   sha256: Sha256,
   size_bytes: z.int().nonnegative(),

@@ -1,7 +1,7 @@
-import { type FileRecord, listNodeRecords, ServiceError } from '@workspace-graph/contracts';
+import { type FileRecord, findRemovedFiles, LIMITS, listNodeRecords, ServiceError } from '@workspace-graph/contracts';
 import type { DeviceParts } from '../device-parts.js';
 import type { Mirrors } from '../mirrors/mirrors.js';
-import type { MirrorRow } from '../store/device-store.js';
+import type { FileState, MirrorRow } from '../store/device-store.js';
 import { tellsOtherwise } from './doubts.js';
 import type { Scanner } from './scanner.js';
 
@@ -57,13 +57,28 @@ export class RecordsCheck {
       service.recollection?.rememberPage(nodeId, files, after, last);
       const ids = new Set(files.map(({ id }) => id));
       const unrecorded = store.scans.idsBetween(nodeId, after, last).filter((id) => !ids.has(id));
-      differing.push(...unrecorded.flatMap((id) => store.file(id)?.path ?? []));
+      differing.push(...(await this.lost(nodeId, unrecorded)).map(({ path }) => path));
       for (const record of files) if (this.isToldOtherwise(row, record)) differing.push(record.path);
       if (last === null) break;
       after = last;
     }
     store.scans.putDoubts(nodeId, differing);
     return differing;
+  }
+
+  /** Those files without a record that are to have one again. */
+  private async lost(nodeId: string, unrecorded: readonly string[]): Promise<FileState[]> {
+    const files = unrecorded.flatMap((id) => this.parts.store.file(id) ?? []);
+    if (!this.parts.settings.sharesRecords) return files;
+    // What was never in common with a remote was removed by nobody else.
+    const asked = files.filter(({ lastSyncedHash, sha256 }) => lastSyncedHash !== null && lastSyncedHash === sha256);
+    const removed = new Set<string>();
+    for (let start = 0; start < asked.length; start += LIMITS.filesPerChange) {
+      const ids = asked.slice(start, start + LIMITS.filesPerChange).map(({ fileId }) => fileId);
+      const answer = await this.parts.service.call(findRemovedFiles, { node_id: nodeId, ids }, null);
+      for (const id of answer.ids) removed.add(id);
+    }
+    return files.filter(({ fileId }) => !removed.has(fileId));
   }
 
   /** A record of which this device knows nothing counts when its folder was there before. */

@@ -8,6 +8,7 @@ import {
   type FileRecord,
   findFiles,
   findPlaces,
+  findRemovedFiles,
   listFileIntents,
   listNodeRecords,
   type NodePlace,
@@ -57,6 +58,7 @@ export class MemoryFileService {
     findFiles,
     queryFiles,
     listNodeRecords,
+    findRemovedFiles,
     applyFileChanges,
     noteFileIntents,
     settleFileIntents,
@@ -110,6 +112,12 @@ export class MemoryFileService {
         };
       case findFiles.name:
         return { files: this.find(input as ParsedInputOf<typeof findFiles>, caller) };
+      case findRemovedFiles.name: {
+        const { node_id, ids } = input as ParsedInputOf<typeof findRemovedFiles>;
+        this.mustSee(node_id, caller);
+        const buried = this.tombstones.filter((stone) => stone.node_id === node_id).map(({ file_id }) => file_id);
+        return { ids: ids.filter((id) => buried.includes(id) && this.records.get(id)?.node_id !== node_id) };
+      }
       case queryFiles.name:
         return this.list(input as ParsedInputOf<typeof queryFiles>, caller);
       case listNodeRecords.name: {

@@ -1,4 +1,11 @@
-import { type Caller, findFiles, findPlaces, listNodeRecords, queryFiles } from '@workspace-graph/contracts';
+import {
+  type Caller,
+  findFiles,
+  findPlaces,
+  findRemovedFiles,
+  listNodeRecords,
+  queryFiles,
+} from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import type { FileServiceWorld } from './file-service-world.js';
 import { contentOf, type NodeStage, registering, stageNode, stageOf } from './stage.js';
@@ -41,6 +48,30 @@ export function readingScenarios(world: () => FileServiceWorld): void {
     );
     expect(files.map(({ file }) => file)).toEqual([two, one]);
     expect(files[0]?.place).toMatchObject({ node_id: stage.nodeId, organization_sync_key: 'acme', level: 'write' });
+  });
+
+  it('tells what was deleted or moved away from what has no record for another reason', async () => {
+    const other = await stageNode(world());
+    const files = await Promise.all(
+      ['wip/kept', 'wip/renamed', 'wip/deleted', 'wip/dropped', 'wip/away'].map((path) => stage.register(path)),
+    );
+    const [kept, renamed, deleted, dropped, away] = files.map(({ id }) => id) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    await stage.apply([
+      { kind: 'move', file_id: renamed, path: 'wip/another name' },
+      { kind: 'remove', file_id: deleted, tombstone: true },
+      { kind: 'remove', file_id: dropped, tombstone: false },
+      { kind: 'move', file_id: away, path: 'wip/away', node_id: other.nodeId },
+    ]);
+    const asked = { node_id: stage.nodeId, ids: [kept, renamed, deleted, dropped, away, newId()] };
+    const { ids } = await world().call(findRemovedFiles, asked, null);
+    expect(ids.toSorted()).toEqual([deleted, away].toSorted());
+    expect(await world().call(findRemovedFiles, { ...asked, node_id: other.nodeId }, null)).toEqual({ ids: [] });
   });
 
   it('lists the newest first, page by page and by status [files.list.newest-first] [files.record.status-by-section]', async () => {

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import {
   findFiles,
   findPlaces,
+  findRemovedFiles,
   listNodeRecords,
   type ParsedInputOf,
   queryFiles,
@@ -12,7 +13,7 @@ import { pathKey } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import { pageOfFiles } from './query-files.js';
-import { FIND_FILES, FIND_PLACES, NODE_RECORDS } from './record.statements.js';
+import { FIND_FILES, FIND_PLACES, NODE_RECORDS, REMOVED_FILES } from './record.statements.js';
 
 /** Reading records of files. */
 @Controller()
@@ -49,6 +50,16 @@ export class RecordHandlers {
     ]);
     if (!files) throw nodeNotFound(input.node_id);
     return files;
+  }
+
+  @Handles(findRemovedFiles)
+  async findRemovedFiles(
+    { node_id, ids }: ParsedInputOf<typeof findRemovedFiles>,
+    { caller }: OperationContext,
+  ): Promise<RawJson> {
+    const removed = await this.database.json(REMOVED_FILES, [...seenBy(caller), node_id, ids]);
+    if (!removed) throw nodeNotFound(node_id);
+    return removed;
   }
 
   @Handles(queryFiles)

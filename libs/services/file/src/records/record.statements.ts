@@ -34,6 +34,17 @@ export const NODE_RECORDS = statement(
   FROM ${VISIBLE} n WHERE n.id = $3::uuid`,
 );
 
+/** Files that were deleted from one visible node or moved to another; no row when it is absent or hidden. $3 node, $4 ids. */
+export const REMOVED_FILES = statement(
+  'file.removed_files',
+  `
+  SELECT json_build_object('ids', coalesce((
+    SELECT json_agg(DISTINCT t.file_id) FROM file.tombstone t
+    WHERE t.node_id = n.id AND t.reason IN ('deleted', 'moved') AND t.file_id = ANY($4::uuid[])
+      AND NOT EXISTS (SELECT FROM file.record r WHERE r.id = t.file_id AND r.node_id = n.id)), '[]'))::text AS json
+  FROM ${VISIBLE} n WHERE n.id = $3::uuid`,
+);
+
 /** Newest first. */
 export const FILE_CURSOR: Cursor<[string, string]> = cursorOf('query_files', z.tuple([Timestamp, Id]));
 
