@@ -105,6 +105,25 @@ describe('the state of files for whoever has no workstation', () => {
     });
   });
 
+  it('tells what is missing where the node was before, and nothing else of that folder', async () => {
+    const [kept, gone] = [await create('kept.md', 'one'), await create('gone.md', 'two')];
+    await create('here.md', 'three');
+    const left = `${folder}-left`;
+    for (const name of ['kept.md', 'other.md'])
+      await centre.main.write(`${left}/wip/${name}`, bytes('one'), {
+        expected: null,
+        modifiedAt: '2026-01-01T00:00:00.000Z',
+      });
+    for (const { id } of [kept, gone])
+      await centre.sql(`UPDATE file.record SET remote_path = $2 || '/' || path WHERE id = $1`, [id, left]);
+    expect(paths(await status())).toEqual({
+      // What lies under its names in the folder that is its own now.
+      pull_candidates: ['wip/here.md', 'wip/kept.md'],
+      remote_missing: ['wip/gone.md'],
+      new_remote: ['wip/gone.md', 'wip/kept.md'],
+    });
+  });
+
   it('is cut to what is asked for, and counted whole', async () => {
     for (const name of ['a', 'b', 'c']) await create(`${name}.md`, name, 'deep');
     await create('other.md', 'o');

@@ -90,24 +90,44 @@ export class RemoteSurveys {
     { folder, records, caller }: Comparing,
     signal: AbortSignal,
   ): Promise<Comparison> {
-    const listed = new Map<string, Listed>();
-    for (const section of SECTIONS) {
-      await listInto(listed, held, `${folder}/${section}`, signal);
-      // What was not listed to its end proves nothing of what it lacks.
-      if (listed.size > LIMITS.surveyMax) return { untracked: [], missing: [], changed: [], isWhole: false };
-    }
-    const within = records.filter(({ remote_path: path }) => path?.startsWith(`${folder}/`));
-    const missing = within.filter(({ remote_path: path }) => !listed.has(path ?? '')).map(({ id }) => id);
+    // Where the node was before, its objects may have stayed. These come first: what is brought here meanwhile is met.
+    const left = await listAll(held, leftSections(records, folder), signal);
+    const listed = await listAll(
+      held,
+      SECTIONS.map((section) => `${folder}/${section}`),
+      signal,
+    );
+    // What was not listed to its end proves nothing of what it lacks.
+    if (left === null || listed === null) return { untracked: [], missing: [], changed: [], isWhole: false };
+    const isHere = ({ remote_path: path }: RecordedObject): boolean => path?.startsWith(`${folder}/`) === true;
+    const compared = records.filter((record) => isHere(record) || sectionOf(record) !== null);
+    const entryOf = ({ remote_path: path }: RecordedObject): Listed | undefined =>
+      path === null ? undefined : (listed.get(path) ?? left.get(path));
+    const missing = compared.filter((record) => entryOf(record) === undefined).map(({ id }) => id);
     // An emptied or swapped root has nothing of what it should have: that is no absence.
     if (missing.length > 0) await held.confirmRoot();
-    const changed = within.flatMap((record) => changeOf(record, listed.get(record.remote_path ?? '')));
-    const own = new Set(within.map(({ remote_path: path }) => path));
+    const changed = compared.flatMap((record) => changeOf(record, entryOf(record)));
+    const own = new Set(records.map(({ remote_path: path }) => path));
     const foreign = [...listed.values()].filter(({ path }) => !own.has(path));
     const paths = foreign.map(({ path }) => path);
     const known = await this.files.othersObjects(held.name, paths, caller);
     const untracked = foreign.flatMap((entry) => (known.has(entry.path) ? [] : findOf(entry, folder)));
     return { untracked, missing, changed, isWhole: true };
   }
+}
+
+/** What lies in the folders, by its path; null where that is too much. */
+async function listAll(
+  held: HeldRemote,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Listed> | null> {
+  const listed = new Map<string, Listed>();
+  for (const folder of folders) {
+    await listInto(listed, held, folder, signal);
+    if (listed.size > LIMITS.surveyMax) return null;
+  }
+  return listed;
 }
 
 async function listInto(
@@ -124,6 +144,18 @@ async function listInto(
   } catch (error) {
     if (!(error instanceof RemoteFailure) || error.reason !== 'not_found') throw error;
   }
+}
+
+/** Where on the remote the section of an object lies; null of one that is on its way to where its record tells. */
+function sectionOf({ remote_path, path }: RecordedObject): string | null {
+  if (!remote_path?.endsWith(`/${path}`)) return null;
+  return remote_path.slice(0, -path.length) + (path.split('/')[0] ?? '');
+}
+
+/** Sections outside of the folder of their node. */
+function leftSections(records: readonly RecordedObject[], folder: string): string[] {
+  const sections = new Set(records.flatMap((record) => sectionOf(record) ?? []));
+  return [...sections].filter((section) => !section.startsWith(`${folder}/`));
 }
 
 function changeOf(record: RecordedObject, entry: Listed | undefined): Survey['changed'] {
