@@ -59,7 +59,8 @@ async function answer(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a request had no answer. */
+export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & {
     readonly cause?: { readonly code?: string; readonly message?: string };
   };

@@ -1,11 +1,13 @@
 import type { Finding } from '@workspace-graph/contracts';
+import { reasonOf } from '../../joined/join-centre.js';
 import { type Membership, readDeviceToken, readMembership } from '../../joined/membership.js';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
 
 const check = 'centre';
 const ANSWER_MS = 5_000;
-const UNAUTHENTICATED = 401;
+const [OK, UNAUTHENTICATED] = [200, 401];
+const OFFLINE = 'Folders can be worked in meanwhile; the centre is told afterwards.';
 
 /** Looks whether the central workspace of a joined folder takes its device; null in the folder of a local workspace. */
 export async function checkMembership(paths: WorkspacePaths): Promise<Finding[] | null> {
@@ -22,23 +24,26 @@ export async function checkMembership(paths: WorkspacePaths): Promise<Finding[] 
 
 async function look({ url, device, token_expires_at }: Membership, token: string): Promise<Finding> {
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${url}/me`, { headers, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) }).then(
-    ({ status }) => status,
-    () => null,
-  );
-  if (answer === null)
-    return {
-      check,
-      state: 'warning',
-      found: `${url} cannot be reached`,
-      advice: 'Check your network. Folders can be worked in meanwhile; the centre is told afterwards.',
-    };
-  if (answer === UNAUTHENTICATED)
+  let status: number;
+  try {
+    ({ status } = await fetch(`${url}/me`, { headers, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) }));
+  } catch (error) {
+    const found = `${url} cannot be reached: ${reasonOf(error)}`;
+    return { check, state: 'warning', found, advice: `Check your network. ${OFFLINE}` };
+  }
+  if (status === UNAUTHENTICATED)
     return {
       check,
       state: 'failed',
       found: `${url} does not take this workstation as a device any more`,
       advice: 'Leave with `svc leave` and join again with a new code; files in the folders of nodes stay.',
+    };
+  if (status !== OK)
+    return {
+      check,
+      state: 'warning',
+      found: `${url} answers ${status}`,
+      advice: `Ask who runs it, if that lasts. ${OFFLINE}`,
     };
   return {
     check,
