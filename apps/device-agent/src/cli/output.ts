@@ -1,3 +1,4 @@
+import stringWidth from 'fast-string-width';
 import type { CliError } from './cli-error.js';
 import { withCommandName } from './command-name.js';
 import { jsonText, legible, printable } from './text.js';
@@ -61,13 +62,13 @@ export function writeOut(chunk: string | Uint8Array): Promise<void> {
   });
 }
 
-/** Columns padded to equal width, two spaces apart; whatever a cell says, it is in one line. */
+/** Columns padded to equal width as a terminal shows them, two spaces apart; whatever a cell says, it is in one line. */
 export function table(texts: readonly (readonly string[])[]): string[] {
   const rows = texts.map((row) => row.map(printable));
-  const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => stringWidth(row[column] ?? ''))));
   return rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(cell))))
       .join('  ')
       .trimEnd(),
   );
