@@ -7,7 +7,7 @@ import {
   type RawJson,
   type TrackedFile,
 } from '@workspace-graph/contracts';
-import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
+import { appliedBefore, appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { isIgnoredName, parseFilePath, pathKey, sectionOfStatus } from '@workspace-graph/domain';
 import type { RemoteDocument } from '@workspace-graph/remotes';
 import pMap from 'p-map';
@@ -54,7 +54,12 @@ export class RemoteAdoptions {
 
   /** @throws ServiceError NODE_NOT_FOUND, FORBIDDEN, NO_REMOTE, REMOTE_REFUSED, REMOTE_UNAVAILABLE */
   run(adopting: Adopting): Promise<Output | RawJson> {
-    return appliedOnce(this.database, adopting.context, () => this.adopt(adopting));
+    const { context } = adopting;
+    return appliedOnce(
+      this.database,
+      context,
+      async () => (await appliedBefore(this.database, context)) ?? this.adopt(adopting),
+    );
   }
 
   private async adopt(adopting: Adopting): Promise<Output | RawJson> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type deleteFile, type OutputOf, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
-import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
+import { appliedBefore, appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { RemoteFailure } from '@workspace-graph/remotes';
 import { isDocument } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
@@ -48,8 +48,12 @@ export class RemoteDeletes {
       const now = await this.find(deletion);
       return { found: now, path: now.file.path, objects: [objectOf(now) ?? object] as const };
     };
-    return this.objects.changeFound(find, deletion.signal, (held, now, signal) =>
-      this.deleteAt(held, now.found, { ...deletion, signal }),
+    return this.objects.changeFound(
+      find,
+      deletion.signal,
+      async (held, now, signal) =>
+        (await appliedBefore(this.database, deletion.context)) ??
+        (await this.deleteAt(held, now.found, { ...deletion, signal })),
     );
   }
 

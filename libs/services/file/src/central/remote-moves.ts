@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type moveFile, type OutputOf, type ParsedInputOf, type RawJson } from '@workspace-graph/contracts';
-import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
+import { appliedBefore, appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { pathOfMovedFile } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
 import { isDocument } from '../changes/plan-changes.js';
@@ -67,8 +67,12 @@ export class RemoteMoves {
       const route = await this.route(moving);
       return { ...route, path, objects: [route.from, route.goal.object] as const };
     };
-    return this.objects.changeFound(find, moving.signal, (held, { from, goal, found: now }, signal) =>
-      this.moveObject(held, { ...moving, from, goal, found: now, signal }),
+    return this.objects.changeFound(
+      find,
+      moving.signal,
+      async (held, { from, goal, found: now }, signal) =>
+        (await appliedBefore(this.database, moving.context)) ??
+        (await this.moveObject(held, { ...moving, from, goal, found: now, signal })),
     );
   }
 

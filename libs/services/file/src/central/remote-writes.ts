@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LIMITS, type RawJson, ServiceError, type TrackedFile } from '@workspace-graph/contracts';
-import { appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
+import { appliedBefore, appliedOnce, type CommandContext, Database, runCommand } from '@workspace-graph/database';
 import { ContentDigest } from '@workspace-graph/disk';
 import { checkedPath } from '@workspace-graph/domain';
 import { type Remote, RemoteFailure, type RemoteFile } from '@workspace-graph/remotes';
@@ -73,6 +73,8 @@ export class RemoteWrites {
     const { object, path } = await this.newObject(request);
     await this.follows.clear(object, request.signal);
     return this.objects.change([object], { path, signal: request.signal }, async (held, signal) => {
+      const before = await appliedBefore(this.database, request.context);
+      if (before) return before;
       await this.mustBeFree(request, path);
       if (await this.files.isOthers(object, request.context.caller)) throw isTaken(path);
       const { live, isOurs } = await this.put({ held, object, path }, { ...request, signal });
@@ -99,6 +101,8 @@ export class RemoteWrites {
       return { ...old, objects: [old.object] as const };
     };
     return this.objects.changeFound(find, request.signal, async (held, { found, object, path }, signal) => {
+      const before = await appliedBefore(this.database, request.context);
+      if (before) return before;
       const current = await this.objects.contents.require(held, found, signal);
       if (request.ifMatch !== '*' && request.ifMatch !== current.sha256) throw contentChanged(current, found.file);
       if (request.text && !(await isText(held, current, signal))) throw notEditable(path);
