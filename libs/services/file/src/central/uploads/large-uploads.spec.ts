@@ -10,6 +10,7 @@ import {
   type Push,
 } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
+import { RemoteFailure } from '@workspace-graph/remotes';
 import { type CentreFixture, startCentre } from '../central.fixture.js';
 import { LargeUploads } from './large-uploads.js';
 import { KeptUploadHashes } from './upload-hashes.js';
@@ -204,6 +205,16 @@ describe.each(storages)('a large content that breaks off on a storage $storage',
     expect(await send(content, { from: 3 * PART })).toEqual(refused);
     expect(await send(other, { from: 2 * PART })).toEqual(refused);
     expect((await begin()).received).toBe(2 * PART);
+  });
+
+  it('gives back the room that it took of a storage that cannot hold all of it', async () => {
+    await send(content, { until: 2 * PART });
+    const [upload] = await kept();
+    atNextAppend(() => Promise.reject(new RemoteFailure('full', { path: 'wip/large.bin' })));
+    expect(await send(content, { from: 2 * PART })).toEqual({ status: 507, code: 'STORAGE_FULL' });
+    await expect(centre.main.uploads.received(upload?.handle ?? '')).rejects.toMatchObject({ reason: 'not_found' });
+    expect([await stored(), await kept(), (await begin()).received]).toEqual([null, [], 0]);
+    expect(await send(content)).toEqual({ status: 200 });
   });
 
   it('ends with its file', async () => {

@@ -69,18 +69,28 @@ export class LargeUploads {
 
   /**
    * Takes the rest of a content; all of one that begins anew.
-   * @throws RemoteFailure; ServiceError CONFLICT for another content than was told, of which nothing stays; SERVICE_UNAVAILABLE
-   * for a rest of something else than is there by now
+   * @throws RemoteFailure, of which nothing stays when there is no room for the content; ServiceError CONFLICT for another content than
+   * was told, of which nothing stays; SERVICE_UNAVAILABLE for a rest of something else than is there by now
    */
   async receive(uploads: ResumableUploads, goal: UploadGoal, rest: Rest): Promise<RemoteFile> {
     const kept = await this.begun(uploads, goal, rest);
-    const hash = await this.hashOf(uploads, goal, kept, rest.signal);
+    try {
+      return await this.complete(uploads, goal, kept, rest);
+    } catch (error) {
+      // What stayed would keep the last room from everybody else, for a content that has none.
+      if (hasNoRoom(error)) await this.abandon(uploads, goal, kept.handle);
+      throw error;
+    }
+  }
+
+  private async complete(uploads: ResumableUploads, goal: UploadGoal, kept: Kept, rest: Rest): Promise<RemoteFile> {
+    const { expected, signal } = rest;
+    const hash = await this.hashOf(uploads, goal, kept, signal);
     if (!(await this.append(uploads, goal, { ...kept, hash }, rest))) {
       await this.abandon(uploads, goal, kept.handle);
       throw hash.isReread ? damaged() : otherContent(goal);
     }
     await rest.confirm();
-    const { expected, signal } = rest;
     const options = { expected, modifiedAt: goal.push.modified_at, signal };
     const file = await uploads.finish(kept.handle, options);
     await this.end(goal, kept.handle);
@@ -188,6 +198,10 @@ function damaged(): ServiceError {
     'SERVICE_UNAVAILABLE',
     'What was there of the upload was damaged: it begins anew. Try again.',
   );
+}
+
+function hasNoRoom(error: unknown): boolean {
+  return error instanceof RemoteFailure && (error.reason === 'full' || error.reason === 'too_large');
 }
 
 function isGone(error: unknown): boolean {
