@@ -32,6 +32,8 @@ import { noPreviewPage } from './no-preview-page.js';
 /** What is left of a longer body is not worth waiting for. */
 const DRAINED_BYTES = 1_048_576;
 const CHUNK_BYTES = 256 * 1024;
+/** Looks at a content that is replaced before its first bytes are there. */
+const READ_ATTEMPTS = 3;
 const SHA_TAG = /^"([0-9a-f]{64})"$/;
 
 export const ReadQuery = z.strictObject({
@@ -61,13 +63,17 @@ export class FileController {
     const given = coerceQuery(READ_COERCIONS, request.query as Record<string, string>);
     const { path, raw, preview } = queryOf(ReadQuery, given);
     const options = { raw, signal: request.signal };
-    const content = await this.content.open({ nodeId, path }, options, envelopeOf(request));
+    const open = () => this.content.open({ nodeId, path }, options, envelopeOf(request));
+    let content = await open();
     restOnNode(request, this.content, { nodeId, level: 'read' });
-    try {
-      await answer({ content, headers: contentHeaders(content, { preview }) }, request, reply);
-    } catch (error) {
-      await content.close();
-      throw error;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await answer({ content, headers: contentHeaders(content, { preview }) }, request, reply);
+      } catch (error) {
+        await content.close();
+        if (attempt === READ_ATTEMPTS || !isReplaced(error)) throw error;
+        content = await open();
+      }
     }
   }
 
@@ -142,6 +148,11 @@ export function leaveUnread({ raw, headers }: FastifyRequest, reply: FastifyRepl
 /** @throws ServiceError VALIDATION_FAILED that names the fields */
 export function queryOf<T>(schema: z.ZodType<T>, query: unknown): T {
   return readInput(schema, query);
+}
+
+/** Whether a content is another one than was told by now, or its bytes did not come. Nothing has been answered yet. */
+function isReplaced(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
 /** Content, and the headers that it is answered with. */

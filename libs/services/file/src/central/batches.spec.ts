@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { jest } from '@jest/globals';
 import {
   applyFileChanges,
   beginPulls,
@@ -321,6 +322,20 @@ describe('contents that a workstation fetches together', () => {
       { file_id: one, state: 'sent', sha256: sha('edited by somebody') },
       'edited by somebody',
     ]);
+  });
+
+  it('are what lies there after a moment in which it is replaced', async () => {
+    const [one = ''] = await tracked({ 'a.txt': 'a' });
+    await push({ id: one, content: 'a' });
+    const at = `${await centre.folder(node)}/wip/a.txt`;
+    const { main } = centre;
+    const read = jest.spyOn(main, 'read').mockImplementationOnce((...given) => {
+      main.plant(at, Buffer.from('saved just now'));
+      return main.read(...given);
+    });
+    const [found] = await pull([{ file_id: one, has: sha('older') }]);
+    read.mockRestore();
+    expect([found?.header.state, Buffer.from(found?.bytes ?? []).toString()]).toEqual(['sent', 'saved just now']);
   });
 
   it('are told as large, or as refused, in their place', async () => {

@@ -3,12 +3,13 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type Caller, type Framed, LIMITS, type Pull, refusalOf, type SentContent } from '@workspace-graph/contracts';
 import pMap from 'p-map';
+import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound } from '../shared/caller.js';
 import type { RemoteObject } from './object-locks.js';
-import { beingWritten } from './read.handlers.js';
 import type { FoundFile } from './remote-file.statements.js';
 import { isNative, objectOf, pathNotFound, RemoteFiles, storedHashOf } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
+import { settled } from './settled-reads.js';
 
 /** Contents of files of one node that a device wants, on behalf of its person. */
 export interface PullBatch {
@@ -115,15 +116,16 @@ export class PullBatches {
       if (found.file.is_native_format) throw isNative(path);
       const object = objectOf(found);
       if (!object) throw pathNotFound(nodeId, path);
-      return await this.objects.look(object, path, async (held) => {
+      const read = async (held: HeldRemote): Promise<Sent | null> => {
         const { entry, sha256 } = await this.objects.contents.require(held, found, signal);
         if (sha256 === has) return { header: { file_id, state: 'same', sha256 }, bytes: NONE };
         if (entry.sizeBytes > LIMITS.batchedFileBytes) return { header: tooLarge(file_id), bytes: NONE };
         await using content = await held.remote.read(object.path, { expected: entry.revision, signal });
         const bytes = await buffer(content.bytes);
-        if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw beingWritten(path);
+        if (createHash('sha256').update(bytes).digest('hex') !== sha256) return null;
         return { header: { file_id, state: 'sent', sha256 }, bytes };
-      });
+      };
+      return await this.objects.look(object, path, (held) => settled(path, () => read(held)));
     } catch (error) {
       return { header: { file_id, state: 'refused', refused: refusalOf(error) }, bytes: NONE };
     }

@@ -8,20 +8,18 @@ import {
   type ParsedInputOf,
   type PlacedFile,
   readFile,
-  ServiceError,
 } from '@workspace-graph/contracts';
 import { Database } from '@workspace-graph/database';
 import { EXCERPT_BYTES, excerptOf, inlineContent, mimeTypeOf } from '@workspace-graph/disk';
 import { trackedFile } from '@workspace-graph/domain';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
-import { RemoteFailure } from '@workspace-graph/remotes';
 import { pageOfFiles } from '../records/query-files.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import type { LiveContent } from './live-contents.js';
 import { objectOf, pathNotFound, RemoteFiles } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
+import { settled } from './settled-reads.js';
 
-const READ_ATTEMPTS = 3;
 type Answer = OutputOf<typeof readFile>;
 
 /** Listing and reading files for whoever has no workstation: records from the database, contents from the remotes. */
@@ -49,14 +47,10 @@ export class CentreReadHandlers {
     const found = await this.files.readable(node_id, path, caller);
     const object = objectOf(found);
     if (!object) throw pathNotFound(node_id, path);
-    return this.objects.look(object, found.file.path, async (held) => {
-      for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt += 1) {
-        const live = await this.objects.contents.require(held, found, signal);
-        const told = await answerOf(held, live, signal);
-        if (told) return { ...told, mime: mimeTypeOf(found.file.path), path: null };
-      }
-      throw beingWritten(path);
-    });
+    const told = await this.objects.look(object, found.file.path, (held) =>
+      settled(path, async () => answerOf(held, await this.objects.contents.require(held, found, signal), signal)),
+    );
+    return { ...told, mime: mimeTypeOf(found.file.path), path: null };
   }
 }
 
@@ -68,21 +62,10 @@ async function answerOf(
 ): Promise<Pick<Answer, 'bytes' | 'sha256' | 'content' | 'excerpt'> | null> {
   const isWhole = entry.sizeBytes <= LIMITS.inlineFileBytes;
   const range = isWhole ? {} : { range: { offset: 0, length: EXCERPT_BYTES } };
-  try {
-    await using content = await remote.read(entry.path, { expected: entry.revision, signal, ...range });
-    const bytes = await buffer(content.bytes);
-    const told = { bytes: entry.sizeBytes, sha256 };
-    if (!isWhole) return { ...told, content: null, excerpt: excerptOf(bytes, entry.sizeBytes) };
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) return null;
-    return { ...told, content: inlineContent(bytes) };
-  } catch (error) {
-    if (error instanceof RemoteFailure && error.reason === 'changed') return null;
-    throw error;
-  }
-}
-
-export function beingWritten(path: string): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', `${path} is being written right now: try again in a moment.`, {
-    path,
-  });
+  await using content = await remote.read(entry.path, { expected: entry.revision, signal, ...range });
+  const bytes = await buffer(content.bytes);
+  const told = { bytes: entry.sizeBytes, sha256 };
+  if (!isWhole) return { ...told, content: null, excerpt: excerptOf(bytes, entry.sizeBytes) };
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) return null;
+  return { ...told, content: inlineContent(bytes) };
 }

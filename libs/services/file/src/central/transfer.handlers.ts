@@ -14,6 +14,7 @@ import { ByteServer } from './bytes/byte-server.js';
 import { nameOf, objectOf, pathNotFound, RemoteFiles } from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
 import { RemoteWrites } from './remote-writes.js';
+import { settled } from './settled-reads.js';
 
 /** What a gateway asks before bytes move. Everything is looked at for the caller on whose behalf it asks. */
 @Controller()
@@ -43,7 +44,7 @@ export class TransferHandlers {
     const object = objectOf(found);
     if (!object) throw pathNotFound(node_id, path);
     const { entry, sha256 } = await this.objects.look(object, found.file.path, (held) =>
-      this.objects.contents.require(held, found, signal),
+      settled(path, () => this.objects.contents.require(held, found, signal)),
     );
     const { sizeBytes, revision } = entry;
     const content = { remote: object.remote, object: object.path, path: found.file.path, revision, sizeBytes, sha256 };

@@ -70,7 +70,7 @@ describe('a content that is sent', () => {
     const { transfer } = await download('wip/a.txt');
     centre.main.plant(`${await centre.folder(node)}/wip/a.txt`, Buffer.from('something else'));
     const refused = await get(transfer);
-    expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'CONFLICT' }]);
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE' }]);
   });
 });
 

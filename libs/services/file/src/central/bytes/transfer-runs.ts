@@ -17,10 +17,10 @@ import { verifiedBytes } from '@workspace-graph/disk';
 import { sweeping } from '@workspace-graph/platform';
 import { PullBatches } from '../pull-batches.js';
 import { PushBatches, type WholePush } from '../push-batches.js';
-import { beingWritten } from '../read.handlers.js';
 import { RemoteObjects } from '../remote-objects.js';
 import { RemotePushes } from '../remote-pushes.js';
 import { RemoteWrites } from '../remote-writes.js';
+import { beingWritten, isReplaced } from '../settled-reads.js';
 import type { Download, Pulls, Pushes, PushTransfer, Transfer, Upload } from './transfers.js';
 
 const RANGE = /^bytes=(\d{1,15})-(\d{1,15})$/;
@@ -72,7 +72,12 @@ export class TransferRuns {
     const range = rangeOf(request, expected.sizeBytes);
     const part = range && { range: { offset: range.start, length: range.end - range.start + 1 } };
     await this.objects.look({ remote: name, path: object }, path, async ({ remote }) => {
-      await using content = await remote.read(object, { expected: revision, signal, ...part });
+      // What was told is not there any more: whoever asks again is told what is.
+      await using content = await remote
+        .read(object, { expected: revision, signal, ...part })
+        .catch((error: unknown) => {
+          throw isReplaced(error) ? beingWritten(path) : error;
+        });
       const bytes = range ? content.bytes : verifiedBytes(content.bytes, expected.sha256, () => beingWritten(path));
       response.writeHead(range ? 206 : 200, {
         'content-type': 'application/octet-stream',
