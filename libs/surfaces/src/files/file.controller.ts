@@ -28,9 +28,8 @@ import { rangeAsked } from './byte-range.js';
 import { contentHeaders, isTextType } from './content-headers.js';
 import { FILE_CONTENT } from './file-content.token.js';
 import { noPreviewPage } from './no-preview-page.js';
+import { leaveUnread } from './unread-rest.js';
 
-/** What is left of a longer body is not worth waiting for. */
-const DRAINED_BYTES = 1_048_576;
 const CHUNK_BYTES = 256 * 1024;
 /** Looks at a content that is replaced before its first bytes are there. */
 const READ_ATTEMPTS = 3;
@@ -137,12 +136,6 @@ export async function nodeIdOf(request: FastifyRequest, calls: OperationCalls): 
   // Without the signal of the request: that of one with a body ends as soon as the body was read.
   const input = await calls.withIds(named, { request, caller: callerOf(request), options: {} });
   return queryOf(z.strictObject({ node_id: Id }), input).node_id;
-}
-
-/** Lets a connection end on which the rest of a long body would still have to arrive. */
-export function leaveUnread({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
-  const sizeBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (!raw.complete && sizeBytes > DRAINED_BYTES) reply.header('connection', 'close');
 }
 
 /** @throws ServiceError VALIDATION_FAILED that names the fields */

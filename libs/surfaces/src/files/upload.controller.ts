@@ -21,9 +21,10 @@ import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 import { callIdOf } from '../rest/call-id.js';
 import { OperationCalls } from '../rest/operation-calls.js';
 import { sendJson } from '../rest/rest-invoker.js';
-import { envelopeOf, leaveUnread, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
+import { envelopeOf, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
 import { FILE_CONTENT } from './file-content.token.js';
 import { type FormFields, type FormFile, readForm } from './multipart-form.js';
+import { leaveUnread } from './unread-rest.js';
 
 /** Where uploaded files are to lie. The name of a single file can be given beside it. */
 const UploadFields = z.strictObject({

@@ -15,7 +15,8 @@ import { z } from 'zod';
 import { admissionOf } from '../edge/admission.js';
 import { EDGE_PARTS, type EdgeParts, EdgeRoute } from '../edge/index.js';
 import { bytesOf, fetchContent, upload, wayOf } from '../files/byte-transfer.js';
-import { envelopeOf, leaveUnread } from '../files/file.controller.js';
+import { envelopeOf } from '../files/file.controller.js';
+import { leaveUnread } from '../files/unread-rest.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 
 /** Contents with their headers. */

@@ -16,7 +16,8 @@ import { admissionOf } from '../edge/admission.js';
 import { bodyTooLarge } from '../edge/error-answer.js';
 import { EDGE_PARTS, type EdgeParts, EdgeRoute } from '../edge/index.js';
 import { upload, wayOf } from '../files/byte-transfer.js';
-import { envelopeOf, leaveUnread } from '../files/file.controller.js';
+import { envelopeOf } from '../files/file.controller.js';
+import { leaveUnread } from '../files/unread-rest.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 
 /** What a device tells of the content that it sends, in the query of its request. */
