@@ -1,6 +1,7 @@
 import { Controller, HttpStatus, Inject, Post, Req, Res } from '@nestjs/common';
 import {
   createFile,
+  type Envelope,
   type ErrorBody,
   type FileContent,
   FileName,
@@ -20,7 +21,7 @@ import { EdgeRoute } from '../edge/edge-route.js';
 import { bodyStream, confirmedAtEnd } from '../rest/arriving-body.js';
 import { callIdOf } from '../rest/call-id.js';
 import { OperationCalls } from '../rest/operation-calls.js';
-import { sendJson } from '../rest/rest-invoker.js';
+import { callerOf, sendJson } from '../rest/rest-invoker.js';
 import { envelopeOf, nodeIdOf, queryOf, restOnNode } from './file.controller.js';
 import { FILE_CONTENT } from './file-content.token.js';
 import { type FormFields, type FormFile, readForm } from './multipart-form.js';
@@ -83,12 +84,19 @@ export class UploadController {
 
   private async fromForm(request: FastifyRequest, contentType: string): Promise<TrackedFile | { files: Uploaded[] }> {
     const nodeId = await nodeIdOf(request, this.calls);
+    const caller = callerOf(request);
+    // Each file is a change of its own, known again by its place in the form.
+    const callIdAt = (index: number): string =>
+      callIdOf(request.headers['idempotency-key'], caller, `${createFile.name} ${index}`);
+    callIdAt(0);
     const uploaded: Uploaded[] = [];
     const refusals: ServiceError[] = [];
     restOnNode(request, this.content, { nodeId, level: 'write' });
     await readForm(bodyStream(request, LIMITS.uploadBytes), contentType, async (file, fields) => {
       try {
-        const created = await this.take(request, nodeId, file, named(fields, uploaded.length));
+        const index = uploaded.length;
+        const envelope = { ...envelopeOf(request), callId: callIdAt(index) };
+        const created = await this.take(request, { nodeId, envelope }, file, named(fields, index));
         uploaded.push({ filename: created.filename, file: created, error: null });
       } catch (error) {
         if (!(error instanceof ServiceError) || endsAll(error)) throw error;
@@ -101,13 +109,13 @@ export class UploadController {
 
   private take(
     request: FastifyRequest,
-    nodeId: string,
+    { nodeId, envelope }: { readonly nodeId: string; readonly envelope: Envelope },
     { filename, bytes }: FormFile,
     fields: FormFields,
   ): Promise<TrackedFile> {
     const path = pathOf(filename, queryOf(UploadFields, Object.fromEntries(fields)));
     const confirmed = confirmedAtEnd(bytes, admissionOf(request));
-    return this.content.create({ nodeId, path }, confirmed, { text: false }, envelopeOf(request));
+    return this.content.create({ nodeId, path }, confirmed, { text: false }, envelope);
   }
 }
 

@@ -61,12 +61,18 @@ export class RemoteWrites {
     return appliedOnce(this.database, request.context, () => this.makeOther(request));
   }
 
-  /** Looks at all that can be looked at before the bytes are there. @throws ServiceError as `create` and `replace` */
+  /**
+   * Looks at all that can be looked at before the bytes are there. A call that is repeated is let by, to be answered as the first time.
+   * @throws ServiceError as `create` and `replace`
+   */
   async mayBegin(
     request: Pick<WriteRequest, 'nodeId' | 'path' | 'field' | 'context'> & { readonly isNew: boolean },
   ): Promise<void> {
-    if (request.isNew) await this.newObject(request);
-    else await this.oldObject(request);
+    try {
+      await (request.isNew ? this.newObject(request) : this.oldObject(request));
+    } catch (error) {
+      if (!(await appliedBefore(this.database, request.context))) throw error;
+    }
   }
 
   private async makeNew(request: WriteRequest): Promise<TrackedFile | RawJson> {

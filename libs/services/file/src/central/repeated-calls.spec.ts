@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   adoptFiles,
+  beginUpload,
   type Caller,
   createFile,
   deleteFile,
@@ -75,6 +76,23 @@ describe('a call whose answer was lost, and that is repeated when others have go
     );
     expect(await stored()).toEqual({});
     await repeated(createFile, input, ({ id }) => move(id, 'b.txt'));
+    expect(await stored()).toEqual({ 'wip/b.txt': 'once' });
+  });
+
+  it('takes no content again, and tells which file was made of it', async () => {
+    const callId = newId();
+    const send = async (content: string) => {
+      const input = { node_id: node, path: 'wip/a.txt', if_match: null, text: false };
+      const { transfer } = await centre.harness.call(beginUpload, input, writer, callId);
+      const headers = { authorization: `Bearer ${transfer.ticket}` };
+      const answer = await fetch(transfer.url, { method: 'PUT', headers, body: content });
+      return { status: answer.status, file: (await answer.json()) as { readonly id: string } };
+    };
+    const first = await send('once');
+    expect(first).toMatchObject({ status: 200, file: { path: 'wip/a.txt' } });
+    expect(await send('once')).toEqual(first);
+    await move(first.file.id, 'b.txt');
+    expect(await send('once')).toEqual(first);
     expect(await stored()).toEqual({ 'wip/b.txt': 'once' });
   });
 
