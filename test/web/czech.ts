@@ -37,7 +37,7 @@ function flat(texts: Texts, above = ''): [string, string][] {
 }
 
 const quoted = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
-const placed = (name: string): string => `(?<${name}>${name === 'count' ? '\\d+' : '.+?'})`;
+const placed = (name: string): string => `(?<${name}>${name === 'count' ? '[\\d,]+' : '.+?'})`;
 
 function patternsOf(english: string): Pick<Pair, 'whole' | 'begun'> {
   const parts = english.split(PLACE).map((part, at) => (at % 2 === 1 ? [placed(part)] : [...part].map(quoted)));
@@ -55,14 +55,21 @@ const PAIRS = [...ENGLISH].map(([key, english]): Pair => {
   return { english, ...patternsOf(english), czech };
 });
 
-/** The Czech texts with these values, each as it is or as the page says it. */
+const GROUPED = /^\d{1,3}(,\d{3})+$/;
+const numberOf = (value: string): number => Number(value.replaceAll(',', ''));
+
+/** A value as the page says it in Czech, and as it is where it may be content. */
+function inCzechTexts(value: string): string[] {
+  if (GROUPED.test(value)) return [numberOf(value).toLocaleString('cs')];
+  return [value, ...PAIRS.filter(({ english }) => english === value).flatMap((pair) => [...pair.czech.values()])];
+}
+
+/** The Czech texts with these values. */
 function filled({ czech }: Pair, values: Values): string[] {
   const { count } = values;
-  const form = count === undefined ? undefined : czech.get(pluralOf.select(Number(count)));
-  const fill = (texts: readonly string[], [name, value]: [string, string]): string[] => {
-    const names = PAIRS.filter(({ english }) => english === value).flatMap((pair) => [...pair.czech.values()]);
-    return [value, ...names].flatMap((one) => texts.map((text) => text.replaceAll(`{{${name}}}`, () => one)));
-  };
+  const form = count === undefined ? undefined : czech.get(pluralOf.select(numberOf(count)));
+  const fill = (texts: readonly string[], [name, value]: [string, string]): string[] =>
+    inCzechTexts(value).flatMap((one) => texts.map((text) => text.replaceAll(`{{${name}}}`, () => one)));
   return Object.entries(values).reduce(fill, form === undefined ? [...czech.values()] : [form]);
 }
 

@@ -1,5 +1,6 @@
-import i18next from 'i18next';
+import i18next, { type FormatterModule } from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { grouped } from './grouped';
 
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -10,17 +11,31 @@ const TEXTS: Readonly<Record<Language, () => Promise<object>>> = {
   cs: async () => (await import('./cs')).cs,
 };
 
+const nothing = () => undefined;
+/** Numbers in texts are written as the language does. */
+const NUMBERS: FormatterModule = {
+  type: 'formatter',
+  init: nothing,
+  add: nothing,
+  addCached: nothing,
+  format: (value: number | string, _format, language = 'en') =>
+    typeof value === 'number' ? grouped(value, language) : value,
+};
+
 /** Texts in the language that the document was given before the first paint. */
 export async function startI18n(): Promise<void> {
   const language = LANGUAGES.find((one) => one === document.documentElement.lang) ?? 'en';
-  await i18next.use(initReactI18next).init({
-    resources: { [language]: { translation: await TEXTS[language]() } },
-    lng: language,
-    fallbackLng: false,
-    initAsync: false,
-    interpolation: { escapeValue: false },
-    returnNull: false,
-  });
+  await i18next
+    .use(NUMBERS)
+    .use(initReactI18next)
+    .init({
+      resources: { [language]: { translation: await TEXTS[language]() } },
+      lng: language,
+      fallbackLng: false,
+      initAsync: false,
+      interpolation: { escapeValue: false, alwaysFormat: true },
+      returnNull: false,
+    });
 }
 
 /** Changes the language now and for the next visits. */

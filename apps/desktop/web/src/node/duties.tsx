@@ -6,6 +6,7 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { Avatar } from '../parts/avatar';
+import { Count } from '../parts/count';
 import { IconButton } from '../parts/icon-button';
 import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
@@ -44,7 +45,7 @@ export function Duties({ node, mayManage }: DutiesProps) {
     <section className="ds" aria-labelledby={`duties-${node.id}`}>
       <header>
         <h3 id={`duties-${node.id}`}>{t('duties.title')}</h3>
-        <span className="count">{duties.length}</span>
+        <Count of={duties.length} />
         {mayManage && (
           <IconButton
             icon={isAdding ? X : Plus}

@@ -14,6 +14,7 @@ import { change, refreshNode } from '../api/change';
 import { client } from '../api/client';
 import { usePages } from '../api/pages';
 import { RELATIONS } from '../graph/filters';
+import { Count } from '../parts/count';
 import { IconButton } from '../parts/icon-button';
 import { More } from '../parts/more';
 import { NodeLink } from '../parts/node-link';
@@ -59,7 +60,7 @@ export function Edges({ node, mayManage }: EdgesProps) {
     <section className="ds" aria-labelledby={`edges-${node.id}`}>
       <header>
         <h3 id={`edges-${node.id}`}>{t('edges.title')}</h3>
-        {isComplete && <span className="count">{edges.length}</span>}
+        {isComplete && <Count of={edges.length} />}
         {mayManage && (
           <IconButton
             ref={adder}

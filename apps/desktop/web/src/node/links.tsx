@@ -19,6 +19,7 @@ import {
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode, useChange } from '../api/change';
+import { Count } from '../parts/count';
 import { IconButton } from '../parts/icon-button';
 import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
@@ -75,7 +76,7 @@ export function Links({ node, kind, mayManage }: LinksProps) {
     <section className="ds" aria-labelledby={`${kind}-${node.id}`}>
       <header>
         <h3 id={`${kind}-${node.id}`}>{t(`links.${kind}`)}</h3>
-        <span className="count">{links.length}</span>
+        <Count of={links.length} />
         {mayManage && (
           <IconButton
             ref={adder}

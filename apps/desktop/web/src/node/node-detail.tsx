@@ -4,6 +4,7 @@ import { Refusal } from '@workspace-graph/client';
 import { LIMITS, type Node, WORKING_TYPES } from '@workspace-graph/contracts';
 import { lazy, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Count } from '../parts/count';
 import { Ghosts } from '../parts/ghosts';
 import { Problem } from '../parts/problem';
 import { Ask } from './ask-access';
@@ -76,7 +77,7 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
           {TABS.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {t(`node.tab.${name}`)}
-              <TabCount count={countOf(node, name)} />
+              <TabCount node={node} tab={name} />
             </Tabs.Tab>
           ))}
           {mayManage && <Tabs.Tab value="history">{t('history.tab')}</Tabs.Tab>}
@@ -116,20 +117,26 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
   );
 }
 
-/** What the node itself tells of a tab: how many, and whether there are more; null where it does not. */
-function countOf({ files, recent_events: events, sessions }: Node, tab: Tab): string | null {
-  if (tab === 'files') return files.complete ? String(files.items.length) : `${files.items.length}+`;
-  if (tab === 'events') return events.length < LIMITS.nodeEvents ? String(events.length) : `${events.length}+`;
-  if (tab === 'sessions') return String(sessions);
-  return null;
-}
-
-function TabCount({ count }: { readonly count: string | null }) {
-  if (count === null || count === '0') return null;
+/** How many the node itself tells of, and whether there are more; nothing where it does not tell, or there are none. */
+function TabCount({
+  node: { files, recent_events: events, sessions },
+  tab,
+}: {
+  readonly node: Node;
+  readonly tab: Tab;
+}) {
+  const counts = {
+    files: { of: files.items.length, isCut: !files.complete },
+    events: { of: events.length, isCut: events.length >= LIMITS.nodeEvents },
+    sessions: { of: sessions },
+    detail: { of: 0 },
+    history: { of: 0 },
+  } as const satisfies Record<Tab, object>;
+  if (counts[tab].of === 0) return null;
   return (
     <>
       {' '}
-      <span className="count num">{count}</span>
+      <Count {...counts[tab]} className="count num" />
     </>
   );
 }

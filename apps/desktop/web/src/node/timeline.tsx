@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { client } from '../api/client';
 import { usePages } from '../api/pages';
+import { Count } from '../parts/count';
 import { EVENT_ICONS } from '../parts/event-icons';
 import { EventKindFilter } from '../parts/event-kind-filter';
 import { Ghosts } from '../parts/ghosts';
@@ -96,7 +97,7 @@ export function Timeline({ node, mayWrite }: TimelineProps) {
         <>
           <h3 className="sech">
             {t('events.open')}
-            <span className="count">{open.length}</span>
+            <Count of={open.length} />
           </h3>
           <ul className="tl">{open.map(row)}</ul>
           {rest.length > 0 && <h3 className="sech">{t('events.course')}</h3>}

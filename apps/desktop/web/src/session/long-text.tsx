@@ -13,7 +13,7 @@ interface LongTextProps extends Pick<RowProps, 'unfolded' | 'onUnfold'> {
 
 /** A text with its line breaks; a long one is shown from its beginning until somebody wants all of it. */
 export function LongText({ text, name, show = asItIs, unfolded, onUnfold }: LongTextProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
   const key = `${name} all`;
   const short = shortOf(text);
   const isShort = short.length < text.length && !unfolded.has(key);
@@ -22,9 +22,7 @@ export function LongText({ text, name, show = asItIs, unfolded, onUnfold }: Long
       {show(isShort ? `${short}…` : text)}
       {short.length < text.length && (
         <button type="button" className="link f12" aria-expanded={!isShort} onClick={() => onUnfold(key)}>
-          {isShort
-            ? t('log.all', { count: text.length, characters: text.length.toLocaleString(i18n.language) })
-            : t('log.less')}
+          {isShort ? t('log.all', { count: text.length }) : t('log.less')}
         </button>
       )}
     </>

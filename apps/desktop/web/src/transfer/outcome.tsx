@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { grouped } from '../i18n/grouped';
 import { AccessQuestion } from '../node/access-question';
 import { carryOut, check, forget } from './importing';
 import type { Report } from './send-document';
@@ -82,7 +83,6 @@ const COLUMNS = ['created', 'updated', 'unchanged'] as const;
 
 function Counts({ report }: { readonly report: Report }) {
   const { t, i18n } = useTranslation();
-  const numbers = new Intl.NumberFormat(i18n.language);
   const told = new Set(COLUMNS.flatMap((column) => Object.keys(report[column])));
   const kinds = [...KINDS.filter((kind) => told.delete(kind)), ...told];
   if (kinds.length === 0) return null;
@@ -104,7 +104,7 @@ function Counts({ report }: { readonly report: Report }) {
             <th scope="row">{t(`transfer.kind.${kind}`, { defaultValue: kind })}</th>
             {COLUMNS.map((column) => (
               <td key={column} className={report[column][kind] ? undefined : 't3'}>
-                {numbers.format(report[column][kind] ?? 0)}
+                {grouped(report[column][kind] ?? 0, i18n.language)}
               </td>
             ))}
           </tr>

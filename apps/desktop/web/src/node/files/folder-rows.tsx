@@ -3,6 +3,7 @@ import { ChevronDown, ChevronRight, Folder as FolderIcon, FolderOpen, Pencil } f
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '../../parts/copy';
+import { Count } from '../../parts/count';
 import { IconButton } from '../../parts/icon-button';
 import { FileRow } from './file-row';
 import type { FileStates } from './file-states';
@@ -47,7 +48,7 @@ export function FolderRows({ folder, depth, ...given }: FolderRowsProps) {
             <span className="cut">{name}</span>
           </button>
         </h3>
-        <Count count={count} isPartial={isPartial} />
+        <Count of={count} isCut={isPartial} title={isPartial ? t('files.at_least', { count }) : undefined} />
         <span className="acts ed push">
           {mayWrite && depth > 0 && (
             <IconButton icon={Pencil} label={t('files.rename', { name: prefix })} onClick={() => setRenaming(true)} />
@@ -71,17 +72,6 @@ export function FolderRows({ folder, depth, ...given }: FolderRowsProps) {
         </>
       )}
     </section>
-  );
-}
-
-/** How many files lie in a folder, as far as they are known. */
-function Count({ count, isPartial }: { readonly count: number; readonly isPartial: boolean }) {
-  const { t } = useTranslation();
-  if (!isPartial) return <span className="count">{count}</span>;
-  return (
-    <span className="count" title={t('files.at_least', { count })}>
-      {count}+
-    </span>
   );
 }
 

@@ -11,6 +11,7 @@ import {
   TYPES,
 } from '../../graph/filters';
 import type { Graph } from '../../graph/graph';
+import { Count } from '../../parts/count';
 import { TypeGlyph } from '../../parts/type-glyph';
 
 interface FilterPanelProps {
@@ -57,7 +58,7 @@ export function FilterPanel({ graph, filters, onChange }: FilterPanelProps) {
             <span className={isOn ? 'cut' : 'cut t3'} title={text}>
               {text}
             </span>
-            <span className="count push">{counts.get(`${name} ${value}`) ?? 0}</span>
+            <Count of={counts.get(`${name} ${value}`) ?? 0} className="count push" />
           </label>
         );
       })}

@@ -5,6 +5,7 @@ import { type KeyboardEvent, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Shown } from '../../graph/filters';
 import { degreesOf, type Graph, type GraphNode, parentsOf } from '../../graph/graph';
+import { grouped } from '../../i18n/grouped';
 import { useIsPrinted } from '../../parts/printed';
 import { TypeGlyph } from '../../parts/type-glyph';
 
@@ -143,7 +144,7 @@ function Row({ node: { type, name, lifecycle }, parent, edges = 0 }: RowProps) {
       <span className="t3 f12 cut">{parent?.name}</span>
       <span className="t3 f12 cut">{t(`lifecycle.${lifecycle}`)}</span>
       <span className="t3 f12 num">
-        <span aria-hidden="true">{edges.toLocaleString(i18n.language)}</span>
+        <span aria-hidden="true">{grouped(edges, i18n.language)}</span>
         <span className="vh">{t('graph.edges', { count: edges })}</span>
       </span>
     </>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Count } from '../../parts/count';
 import { Ghosts } from '../../parts/ghosts';
 
 interface CardProps {
@@ -26,7 +27,7 @@ export function Card({ title, place, count, empty, link, rest, children, isByDay
     <section className={`card ${place}`} aria-label={title}>
       <header>
         <h2>{title}</h2>
-        {count !== undefined && count > 0 && <span className="count">{count}</span>}
+        {count !== undefined && count > 0 && <Count of={count} />}
         {link && <span className="push">{link}</span>}
       </header>
       {children.length === 0 && (
