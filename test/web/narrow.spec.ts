@@ -79,6 +79,37 @@ it.each(WIDTHS)('all that can be pressed lies within a window of %d pixels, in e
   await context.close();
 });
 
+/** Runs in the page: what can be pressed or written into, and is not in sight wherever somebody scrolls. */
+const OUT_OF_REACH = `
+  [...document.querySelectorAll('button, summary, a[href], input, select, textarea')].flatMap((one) => {
+    const target = one.getBoundingClientRect().width > 1 ? one : one.closest('label');
+    if (!target?.checkVisibility({ visibilityProperty: true }) || one.closest('.skip')) return [];
+    target.scrollIntoView({ block: 'center', inline: 'center' });
+    const { left, right, top, bottom } = target.getBoundingClientRect();
+    const middle = (from, to, size) => (Math.max(0, from) + Math.min(size, to)) / 2;
+    const at = document.elementFromPoint(middle(left, right, innerWidth), middle(top, bottom, innerHeight));
+    return target.contains(at) || at?.closest('label, a, button')?.contains(target) ? [] : [(one.ariaLabel || one.textContent || one.type).slice(0, 40)];
+  })`;
+
+it('everything is reached where a page of 1,280 by 1,024 pixels is magnified four times', async () => {
+  const { context, page } = await site.visit('/overview', { width: 320, height: 256, language: 'en' });
+  const expectReach = async (what: string) => {
+    await page.waitForLoadState('networkidle');
+    expect([what, await page.evaluate<string[]>(OUT_OF_REACH)]).toEqual([what, []]);
+  };
+  for (const view of VIEWS) {
+    await page.goto(`${site.workspace.url}/app/${view}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await expectReach(view);
+  }
+  await page.goto(`${site.workspace.url}/app/graph?node=${node.id}`);
+  for (const part of PARTS) {
+    await page.getByRole('tab', { name: part }).click();
+    await expectReach(part);
+  }
+  await context.close();
+});
+
 it.each(WIDTHS)('a node with long names is worked on in a window of %d pixels, in each of its parts', async (width) => {
   const { context, page } = await site.visit(`/graph?node=${node.id}`, { width, height: 844, language: 'en' });
   for (const part of PARTS) {
