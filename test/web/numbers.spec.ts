@@ -11,15 +11,16 @@ beforeAll(async () => {
     name: `Area ${at}`,
     organization: 'o',
   }));
-  const nodes = [{ key: 'o', type: 'organization', name: 'Kolonáda' }, ...areas];
+  const organizations = ['o', 'Branch 10', 'Branch 9'].map((key) => ({ key, type: 'organization', name: key }));
+  const nodes = [...organizations, ...areas];
   const document = JSON.stringify({ format: 'workspace-graph/1', nodes });
   expect(await site.folder.svc(['import', '-'], { input: document })).toMatchObject({ code: 0 });
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 
 const SAID = {
-  en: { extent: 'Kolonáda · 1,234 nodes', areas: '1,233', organizations: /^Organization 1$/ },
-  cs: { extent: 'Kolonáda · 1 234 nodů', areas: '1 233', organizations: /^Organizace 1$/ },
+  en: { extent: '1,236 nodes', areas: '1,233', organizations: /^Organization 3$/ },
+  cs: { extent: '1 236 nodů', areas: '1 233', organizations: /^Organizace 3$/ },
 } as const;
 
 it.each(LANGUAGES)('a number of nodes beyond a thousand is written as the language does: %s', async (language) => {
@@ -28,6 +29,18 @@ it.each(LANGUAGES)('a number of nodes beyond a thousand is written as the langua
   await page.getByText(extent).waitFor();
   await page.locator('label').filter({ hasText: areas }).first().waitFor();
   await page.getByRole('checkbox', { name: organizations }).first().waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('organizations whose names have numbers stand in the order of these among the filters', async () => {
+  const { context, page, faults } = await site.visit('/graph');
+  const labels = page.locator('label').filter({ hasText: 'Branch' });
+  await labels.first().waitFor();
+  expect(await labels.allTextContents()).toEqual([
+    expect.stringMatching(/^Branch 9/),
+    expect.stringMatching(/^Branch 10/),
+  ]);
   expect(faults.list).toEqual([]);
   await context.close();
 });

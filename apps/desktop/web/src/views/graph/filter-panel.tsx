@@ -33,7 +33,7 @@ export function FilterPanel({ graph, filters, onChange }: FilterPanelProps) {
   const { t, i18n } = useTranslation();
   const { nodes, edges } = graph;
   const counts = useMemo(() => countsOf({ nodes, edges }), [nodes, edges]);
-  const compare = new Intl.Collator(i18n.language).compare;
+  const compare = new Intl.Collator(i18n.language, { numeric: true }).compare;
   const organizations = [...graph.nodes.values()]
     .filter(({ type }) => type === 'organization')
     .sort((a, b) => compare(a.name, b.name));
