@@ -57,6 +57,8 @@ export const undoSession = command({
     changes: z.array(UndoneChange).describe('The last one first; of nodes that you see.'),
   }),
   errors: ['SESSION_NOT_FOUND', 'SESSION_FORBIDDEN'],
+  // Each of the changes is taken back by the statements of a change of its own.
+  timeoutMs: 60_000,
   rest: { method: 'POST', path: '/sessions/{session_id}/undo', tag },
   mcp: {
     tool: 'svc_undo_session',

@@ -1,4 +1,5 @@
 import type { Database, Statement } from '@workspace-graph/database';
+import type pg from 'pg';
 
 interface PlanPart {
   readonly 'Node Type': string;
@@ -27,8 +28,12 @@ export async function planOf(database: Database, { text }: Statement, values: re
   const client = await database.pool.connect();
   try {
     await client.query('SET plan_cache_mode = force_generic_plan');
-    const explain = { name: 'explained', text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values: [...values] };
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanPart }] }>(explain);
+    // An EXPLAIN with parameters would plan for their values.
+    await client.query(`PREPARE explained AS ${text}`);
+    const given = values.length > 0 ? `(${values.map((value) => literalOf(client, value)).join(', ')})` : '';
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanPart }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained ${given}`,
+    );
     const plan = rows[0]?.['QUERY PLAN'][0].Plan;
     if (!plan) throw new Error('No plan was answered');
     const parts = partsOf(plan).filter((part) => part['Actual Loops'] > 0);
@@ -43,6 +48,12 @@ export async function planOf(database: Database, { text }: Statement, values: re
   } finally {
     client.release(true);
   }
+}
+
+function literalOf(client: pg.PoolClient, value: unknown): string {
+  if (value === null) return 'NULL';
+  const text = Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(',')}}` : String(value);
+  return client.escapeLiteral(text);
 }
 
 function partsOf(plan: PlanPart): PlanPart[] {

@@ -4,8 +4,6 @@ import { Database, runCommand } from '@workspace-graph/database';
 import { Handles, type OperationContext } from '@workspace-graph/platform';
 import { undo } from './undo-session.js';
 
-const TIMEOUT_MS = 60_000;
-
 /** Takes back what sessions changed. */
 @Controller()
 export class UndoHandlers {
@@ -16,6 +14,6 @@ export class UndoHandlers {
     input: ParsedInputOf<typeof undoSession>,
     context: OperationContext,
   ): Promise<OutputOf<typeof undoSession> | RawJson> {
-    return runCommand(this.database, context, (tx) => undo(tx, input), { timeoutMs: TIMEOUT_MS });
+    return runCommand(this.database, context, (tx) => undo(tx, input), { timeoutMs: undoSession.timeoutMs });
   }
 }

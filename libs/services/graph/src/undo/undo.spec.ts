@@ -30,6 +30,7 @@ import {
   updateResponsibility,
 } from '@workspace-graph/contracts';
 import { type GraphFixture, type NodeAnswer, startGraph } from '../testing/graph.fixture.js';
+import { planOf } from '../testing/plan.fixture.js';
 import { BUILT_ON } from './undo.statements.js';
 
 let graph: GraphFixture;
@@ -277,6 +278,20 @@ describe('the undo of a session', () => {
     expect(rows).toEqual([{ is_so: false }]);
     expect(said(await undo())).toEqual(['create_node built_on', 'create_node undone lifecycle']);
     expect((await graph.call(getNode, { node_id: free.id }, graph.admin)).status).toBe('archived');
+  });
+
+  it('looks at the timeline of a node that is to be archived alone, however long that of another one is, and has a minute', async () => {
+    await graph.database.pool.query(
+      `INSERT INTO graph.event (id, node_id, kind, content, occurred_at)
+       SELECT gen_random_uuid(), $1, 'note', 'Wave ' || i, now() FROM generate_series(1, 5000) i`,
+      [near.id],
+    );
+    await graph.database.pool.query('ANALYZE graph.event');
+    const made = { type: 'area', name: 'Quay', organization_id: graph.organization.id } as const;
+    const { id } = await graph.call(createNode, made, agent);
+    const asked = [graph.admin.user_id, true, id, agent.session_id];
+    expect((await planOf(graph.database, BUILT_ON, asked)).wholeTables).not.toContain('event');
+    expect(undoSession.timeoutMs).toBe(60_000);
   });
 
   it('brings back what was removed as itself, so that nothing stays of what the session made and removed, and once', async () => {

@@ -59,7 +59,8 @@ export const BUILT_ON = statement(
   'undo.built_on',
   `
   SELECT EXISTS (SELECT FROM audit.trail t WHERE t.target_id = $3::uuid AND t.session_id IS DISTINCT FROM $4::uuid)
-    OR EXISTS (SELECT FROM graph.event e WHERE e.node_id = $3::uuid AND ${otherwise('e.id')})
+    -- The order keeps the plan on the timeline of the node where a few nodes have nearly all events.
+    OR (SELECT true FROM graph.event e WHERE e.node_id = $3::uuid AND ${otherwise('e.id')} ORDER BY e.occurred_at DESC, e.id DESC LIMIT 1) IS TRUE
     OR EXISTS (SELECT FROM graph.responsibility r WHERE r.node_id = $3::uuid AND ${otherwise('r.id')})
     OR EXISTS (SELECT FROM graph.link l WHERE l.node_id = $3::uuid AND ${otherwise('l.id')})
     OR EXISTS (SELECT FROM file.node_file($3::uuid))
