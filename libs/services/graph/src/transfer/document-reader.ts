@@ -177,8 +177,29 @@ function parsing(step: () => void): void {
     step();
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    throw Object.assign(notJson((cause as Error).message), { cause });
+    throw Object.assign(notJson(whyNot((cause as Error).message)), { cause });
   }
+}
+
+/** What the parser says of bytes and of tokens, which name its own states. */
+const UNEXPECTED_BYTE = /^Unexpected "(.*)" at .*\(absolute position "(\d+)"\)/s;
+const UNEXPECTED_TOKEN = /^Unexpected \w+ \((.*)\) in state/s;
+const NOT_UTF8 = 'it is not text in UTF-8; save it in that encoding';
+/** Bytes that UTF-16 begins with, and that begin nothing in UTF-8. */
+const OTHER_ENCODING = ['\u0000', '\u00fe', '\u00ff'];
+
+function whyNot(said: string): string {
+  if (said.includes('not valid for encoding')) return NOT_UTF8;
+  const [, character, position] = UNEXPECTED_BYTE.exec(said) ?? [];
+  if (character !== undefined) {
+    if (Number(position) < 2 && OTHER_ENCODING.includes(character)) return NOT_UTF8;
+    // Of a longer character this is a part.
+    const what = character < '\u0080' ? JSON.stringify(character) : 'the character';
+    return `${what} is not allowed at byte ${position}`;
+  }
+  const [, token] = UNEXPECTED_TOKEN.exec(said) ?? [];
+  if (token !== undefined) return `${token} is not allowed at this position`;
+  return said.includes('ended in') ? 'it ends too early' : said;
 }
 
 function notJson(why: string): ServiceError {

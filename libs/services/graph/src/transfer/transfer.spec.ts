@@ -30,10 +30,10 @@ interface Flags {
 async function upload(
   services: ServiceHarness,
   caller: Caller,
-  text: string,
+  document: string | Buffer,
 ): Promise<{ upload_id: string; parts: number }> {
   const upload_id = newId();
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(document);
   const parts = Math.max(1, Math.ceil(bytes.length / 10_000));
   for (let index = 0; index < parts; index += 1) {
     const data = gzipSync(bytes.subarray(index * 10_000, (index + 1) * 10_000)).toString('base64');
@@ -52,7 +52,7 @@ async function importText(
 }
 
 async function issuesOf(services: ServiceHarness, caller: Caller, document: unknown): Promise<ValidationIssue[]> {
-  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  const text = typeof document === 'string' || Buffer.isBuffer(document) ? document : JSON.stringify(document);
   const error = await services.refusal(runImport, await upload(services, caller, text), caller, 'VALIDATION_FAILED');
   return error.details?.['issues'] as ValidationIssue[];
 }
@@ -186,6 +186,25 @@ describe('import and export of a workspace', () => {
     expect((await issuesOf(services, admin, wrong)).map((issue) => issue.path)).toEqual(
       expect.arrayContaining(['nodes.0.type', 'nodes.0.name', 'nodes.0']),
     );
+  });
+
+  it('says where text is no JSON, and in what encoding it must be, in no words of a parser', async () => {
+    const text = '{"format":"workspace-graph/1","nodes":[]}';
+    const cases: readonly (readonly [string | Buffer, string])[] = [
+      [Buffer.from(`\ufeff${text}`, 'utf16le'), 'it is not text in UTF-8; save it in that encoding'],
+      [Buffer.from(text, 'utf16le'), 'it is not text in UTF-8; save it in that encoding'],
+      [Buffer.from('{"format":"\u00e9"}', 'latin1'), 'it is not text in UTF-8; save it in that encoding'],
+      ['<!doctype html>', '"<" is not allowed at byte 0'],
+      ['{“format”:1}', 'the character is not allowed at byte 1'],
+      [text.replace('[]', '[,]'), '"," is not allowed at this position'],
+      [text.replace('[]', '[{]'), '"]" is not allowed at this position'],
+      [text.replace('[]', '[NaN]'), '"N" is not allowed at byte 39'],
+      [`${text} "x`, 'it ends too early'],
+    ];
+    for (const [document, why] of cases)
+      expect(await issuesOf(services, admin, document)).toEqual([
+        { path: '', message: `the document is not JSON: ${why}` },
+      ]);
   });
 
   it('reports what contradicts itself beside what cannot be read [graph.import.reports-every-problem]', async () => {
@@ -343,6 +362,18 @@ describe('import and export of a workspace', () => {
     await importText(services, admin, text);
     expect((await importText(services, admin, text)).unchanged).toMatchObject({ events: 1 });
     expect((await exported()).events).toHaveLength(1);
+  });
+
+  it('says of equal events in one document what to do, and nothing of a key that nobody sent', async () => {
+    const event = { node: 'o', kind: 'note', content: 'One', occurred_at: '2026-01-01T00:00:00.000Z' };
+    const document = {
+      format: 'workspace-graph/1',
+      nodes: [{ key: 'o', type: 'organization', name: 'O' }],
+      events: [event, { ...event, occurred_at: '2026-01-01' }, { ...event, key: 'k' }],
+    };
+    expect(await issuesOf(services, admin, document)).toEqual([
+      { path: 'events.1', message: 'equals events.0; of equal events all but one need a key' },
+    ]);
   });
 
   it('is carried out once when it is repeated, by the same upload or another one, and not for another document', async () => {
