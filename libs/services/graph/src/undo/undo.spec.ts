@@ -280,6 +280,29 @@ describe('the undo of a session', () => {
     expect((await graph.call(getNode, { node_id: free.id }, graph.admin)).status).toBe('archived');
   });
 
+  it('sets back what it can where a former owner or holder is gone', async () => {
+    const [gone, mate] = [await graph.actor('Gone'), await graph.actor('Mate')];
+    await graph.call(updateNode, { node_id: node.id, owner_id: gone.id }, graph.admin);
+    const duty = await graph.call(
+      addResponsibility,
+      { node_id: node.id, title: 'Wood', assignee_ids: [gone.id] },
+      graph.admin,
+    );
+    await graph.call(updateNode, { node_id: node.id, owner_id: mate.id, description: 'Of wood.' }, agent);
+    const changed = { responsibility_id: duty.id, title: 'Oak', assignee_ids: [mate.id] };
+    await graph.call(updateResponsibility, changed, agent);
+    await graph.call(deleteActor, { actor_id: gone.id, confirmed: true }, graph.admin);
+    const preview = await undo({ confirmed: false });
+    expect(said(preview)).toEqual(['update_responsibility undone title', 'update_node undone description']);
+    expect(await undo()).toEqual({ ...preview, applied: true });
+    expect(await read()).toMatchObject({
+      description: 'Of stone.',
+      owner: { id: mate.id },
+      responsibilities: [{ title: 'Wood', assignees: [{ id: mate.id }] }],
+    });
+    expect(said(await undo())).toEqual(['update_responsibility gone', 'update_node gone']);
+  });
+
   it('looks at the timeline of a node that is to be archived alone, however long that of another one is, and has a minute', async () => {
     await graph.database.pool.query(
       `INSERT INTO graph.event (id, node_id, kind, content, occurred_at)

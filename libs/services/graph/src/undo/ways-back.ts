@@ -16,6 +16,7 @@ import {
   reorderResponsibilities,
   resolveEvent,
   restoreNode,
+  ServiceError,
   supersedeEvent,
   undoSession,
   updateActor,
@@ -81,7 +82,7 @@ async function archiveMadeNode(tx: Transaction, { target_id }: Change, sessionId
 
 async function setNodeBack(tx: Transaction, change: Change): Promise<readonly string[]> {
   const owner = change.before?.['owner_id'];
-  await lockActors(tx, typeof owner === 'string' ? [owner] : []);
+  const hasOwner = await areThere(tx, typeof owner === 'string' ? [owner] : []);
   const node = await lockNode(tx, change.target_id);
   const fields = fieldsToSetBack(change, { ...node });
   const opensGate = node.visibility === 'private' || node.visibility === 'group';
@@ -89,8 +90,27 @@ async function setNodeBack(tx: Transaction, change: Change): Promise<readonly st
   if (free.length === 0) throw new Kept('moves_access');
   // What an archived node was before is of no use without its being archived.
   if (free.join() === 'lifecycle_before_archive') throw new Kept('changed_since');
-  await storeChanges(tx, node, formerValues(change, free), undoSession.name);
-  return free;
+  const possible = hasOwner ? free : without(free, 'owner_id');
+  await storeChanges(tx, node, formerValues(change, possible), undoSession.name);
+  return possible;
+}
+
+/** Keeps actors from being deleted. Answers whether all of them are there; the others are not held for sure. */
+async function areThere(tx: Transaction, actorIds: readonly string[]): Promise<boolean> {
+  try {
+    await lockActors(tx, actorIds);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'ACTOR_NOT_FOUND') return false;
+    throw error;
+  }
+}
+
+/** Fields without the one whose former actors are gone. @throws Kept when it is the only one */
+function without(fields: readonly string[], gone: string): readonly string[] {
+  const left = fields.filter((field) => field !== gone);
+  if (left.length === 0) throw new Kept('gone');
+  return left;
 }
 
 const toldOf = ({ kind, content, occurred_at, status }: EventRow): Fields => ({ kind, content, occurred_at, status });
@@ -190,7 +210,9 @@ async function removeMadeDuty(tx: Transaction, { target_id, after }: Change): Pr
 }
 
 async function setDutyBack(tx: Transaction, change: Change): Promise<readonly string[]> {
-  const fields = fieldsToSetBack(change, await dutyNow(tx, change.target_id));
+  const untouched = fieldsToSetBack(change, await dutyNow(tx, change.target_id));
+  const holders = untouched.includes('assignee_ids') ? (change.before?.['assignee_ids'] as string[]) : [];
+  const fields = (await areThere(tx, holders)) ? untouched : without(untouched, 'assignee_ids');
   await duties.update(tx, {
     responsibility_id: change.target_id,
     expected_version: asWas,
