@@ -27,6 +27,7 @@ export { DatabaseModule } from './database.module.js';
 export { translateDatabaseError } from './database-error.js';
 export * from './embedded/index.js';
 export { Prisma, PrismaClient } from './generated/client.js';
+export { lockSeenNodes } from './lock-seen-nodes.js';
 export * from './migrate/index.js';
 export { namePattern } from './name-pattern.js';
 export { type OutboxMessage, publishedFrom } from './outbox/outbox-message.js';

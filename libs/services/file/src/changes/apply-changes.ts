@@ -1,5 +1,5 @@
 import type { applyFileChanges, FileRecord, OutputOf, ParsedInputOf } from '@workspace-graph/contracts';
-import type { Transaction } from '@workspace-graph/database';
+import { lockSeenNodes, type Transaction } from '@workspace-graph/database';
 import { authorOf, nodeIsReadOnly, nodeNotFound, seenBy } from '../shared/caller.js';
 import {
   FILES_OF_CHANGES,
@@ -43,7 +43,7 @@ export async function applyChanges(tx: Transaction, input: Input): Promise<Outpu
 
 async function lockNodes(tx: Transaction, { node_id, changes }: Input): Promise<Map<string, LockedNode>> {
   const targets = changes.flatMap((change) => (change.kind === 'move' ? (change.node_id ?? []) : []));
-  const nodes = await tx.rows<LockedNode>(LOCK_NODES, [
+  const nodes = await lockSeenNodes<LockedNode>(tx, LOCK_NODES, [
     ...seenBy(tx.context.caller),
     [...new Set([node_id, ...targets])],
   ]);

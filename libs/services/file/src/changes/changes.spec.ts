@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { applyFileChanges, type FileChange, findFiles, listNodeRecords } from '@workspace-graph/contracts';
 import { newId } from '@workspace-graph/platform';
 import { type FileFixture, startFiles } from '../testing/file.fixture.js';
@@ -169,6 +170,33 @@ describe('changes of files', () => {
     );
     const { files: left } = await files.call(listNodeRecords, { node_id: nodeId }, null);
     expect(left).toHaveLength(9);
+  });
+
+  it.each([
+    ['shares the node with the writer succeed', 'write'],
+    ['hides the node are refused as of one that never was', null],
+  ] as const)('that wait for a change that %s', async (_, access) => {
+    const writer = await files.user('Wilma');
+    const change = await files.harness.database.pool.connect();
+    try {
+      await change.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0`);
+      await change.query(`UPDATE graph.node SET visibility = 'group' WHERE id = $1`, [nodeId]);
+      if (access) {
+        const share = 'INSERT INTO graph.share (node_id, user_id, access) VALUES ($1, $2, $3)';
+        await change.query(share, [nodeId, writer.user_id, access]);
+      }
+      await change.query('SELECT graph.refresh_access(ARRAY[$1::uuid])', [nodeId]);
+      const writing = access
+        ? files.call(applyFileChanges, input([registering('wip/a')]), writer)
+        : files.refusal(applyFileChanges, input([registering('wip/a')]), 'NODE_NOT_FOUND', writer);
+      const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      while ((await files.sql(waits)).length === 0) await sleep(5);
+      await change.query('COMMIT');
+      await writing;
+    } finally {
+      await change.query('ROLLBACK');
+      change.release();
+    }
   });
 
   it('come by the thousand in a few statements, and are answered in their order', async () => {

@@ -1,5 +1,5 @@
 import { type ScopeAccess, type ScopeAddedVia, ServiceError } from '@workspace-graph/contracts';
-import type { Transaction } from '@workspace-graph/database';
+import { lockSeenNodes, type Transaction } from '@workspace-graph/database';
 import { append } from '../log/append.js';
 import { nodeNotFound, seenBy } from '../shared/caller.js';
 import type { SessionRow } from '../shared/locked-session.js';
@@ -38,7 +38,7 @@ export async function lockNodes(
   nodeIds: readonly string[],
   access: ScopeAccess,
 ): Promise<ReadonlyMap<string, HoldableNode>> {
-  const rows = await tx.rows<HoldableNode>(LOCK_NODES, [...seenBy(tx.context.caller), nodeIds]);
+  const rows = await lockSeenNodes<HoldableNode>(tx, LOCK_NODES, [...seenBy(tx.context.caller), nodeIds]);
   const nodes = new Map(rows.map((row) => [row.id, row]));
   const missing = nodeIds.find((id) => !nodes.has(id));
   if (missing !== undefined) throw nodeNotFound(missing);
