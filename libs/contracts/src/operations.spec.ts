@@ -23,6 +23,13 @@ describe('the table of operations', () => {
     expect(new Set(operations.map((operation) => operation.name)).size).toBe(operations.length);
   });
 
+  it('gives changes that move the access to many nodes more time than others', () => {
+    const names = ['move_node', 'purge_node', 'connect', 'disconnect', 'set_access', 'update_actor', 'delete_actor'];
+    const given = operations.filter(({ name }) => [...names, 'delete_group', 'change_group_members'].includes(name));
+    expect(given).toHaveLength(names.length + 2);
+    for (const { name, timeoutMs } of given) expect([name, timeoutMs >= 30_000]).toEqual([name, true]);
+  });
+
   it('gives no two operations one route or one tool, and those of devices and processes neither', () => {
     const routes = operations.flatMap(({ rest }) =>
       rest ? [`${rest.method} ${rest.path.replace(/\{[a-z_]+\}/g, '{}')}`] : [],

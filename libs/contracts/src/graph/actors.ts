@@ -84,6 +84,8 @@ export const updateActor = command({
   }),
   output: changed('actor', Actor),
   errors: ['ACTOR_NOT_FOUND', 'USER_NOT_FOUND', 'CONFLICT'],
+  // Whose nodes an actor owns decides who sees each of them.
+  timeoutMs: 30_000,
   rest: { method: 'PATCH', path: '/actors/{actor_id}', tag },
   mcp: { tool: 'svc_update_actor', title: 'Update actor' },
 });
@@ -105,6 +107,7 @@ export const deleteActor = command({
     z.int().describe('Number of owned nodes and assigned responsibilities that go to the other actor.'),
   ),
   errors: ['ACTOR_NOT_FOUND', 'IN_USE', 'CONFLICT'],
+  timeoutMs: 30_000,
   rest: { method: 'DELETE', path: '/actors/{actor_id}', tag },
   mcp: { tool: 'svc_delete_actor', title: 'Delete actor' },
 });
