@@ -62,6 +62,20 @@ it('whatever is opened by the keyboard gives the focus back, however it is left'
   await context.close();
 });
 
+it('what was made by the palette takes the focus', async () => {
+  const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+  await page.getByRole('heading', { level: 2, name: node.name, exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Find or do' }).fill('New node');
+  await page.getByRole('option', { name: 'New node' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Made by keyboard');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 2, name: 'Made by keyboard' }).and(page.locator(':focus')).waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('forms and questions of the settings give the focus back', async () => {
   const { context, page, faults } = await site.visit('/settings');
   const leave = (field: string) => page.getByRole('textbox', { name: field, exact: true }).first().press('Escape');

@@ -98,3 +98,33 @@ it('Enter in the palette opens what was typed, and not what was found before', a
   expect(faults.list).toEqual([]);
   await context.close();
 });
+
+it('what is typed while the palette is on its way is looked for, and goes into no other field', async () => {
+  const node = await make('Owlet');
+  const { context, page, faults } = await visit(node);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/palette-*.js', async (route) => {
+    await released;
+    await route.continue();
+  });
+  const field = page.getByRole('combobox', { name: 'Find a node by name' });
+  await field.focus();
+  const asked = page.waitForRequest('**/palette-*.js');
+  await page.keyboard.press('Control+k');
+  await asked;
+  await page.keyboard.type('Owle');
+  release();
+  await page.locator('[role=combobox]:focus').waitFor();
+  await page.keyboard.type('t');
+  expect(await page.getByRole('combobox', { name: 'Find or do' }).inputValue()).toBe('Owlet');
+  expect(await page.getByRole('combobox', { name: 'Find a node by name', includeHidden: true }).inputValue()).toBe('');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.locator('[role=combobox]:focus').waitFor();
+  expect(await page.getByRole('combobox', { name: 'Find or do' }).inputValue()).toBe('');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});

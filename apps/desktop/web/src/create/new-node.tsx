@@ -14,7 +14,7 @@ import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
-import { useReturnedFocus } from '../parts/returned-focus';
+import { leadTo, useReturnedFocus } from '../parts/returned-focus';
 import { TypeGlyph } from '../parts/type-glyph';
 
 interface NewNodeProps {
@@ -48,6 +48,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
     await queries.invalidateQueries({ queryKey: ['graph'] });
     forget();
     onClose();
+    leadTo(id);
     void navigate({ to: '/graph', search: { node: id } });
     return true;
   });

@@ -9,7 +9,7 @@ import { IconButton } from '../parts/icon-button';
 import { MoreMenu } from '../parts/more-menu';
 import { NodeLink } from '../parts/node-link';
 import { Refused } from '../parts/problem';
-import { useFocusBack } from '../parts/returned-focus';
+import { useFocusBack, useFocusLed } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 import { TypeGlyph } from '../parts/type-glyph';
 import { TextEditor, useTextField } from './field';
@@ -29,6 +29,7 @@ export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
   const clipboard = useClipboard();
   const name = useTextField(node, 'name');
   const pencil = useFocusBack<HTMLButtonElement>(name.draft !== null);
+  const title = useFocusLed<HTMLHeadingElement>(node.id);
   const [isPurging, setPurging] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const isArchived = node.status === 'archived';
@@ -81,7 +82,9 @@ export function Head({ node, mayManage, onClose, onLeave }: HeadProps) {
       </div>
       {name.draft === null ? (
         <div className="title">
-          <h2>{node.name}</h2>
+          <h2 ref={title} tabIndex={-1}>
+            {node.name}
+          </h2>
           {mayManage && (
             <IconButton
               ref={pencil}

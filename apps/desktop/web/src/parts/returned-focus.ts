@@ -35,6 +35,25 @@ export function useFocusLeft<E extends HTMLElement>(to: RefObject<HTMLElement | 
   return gone;
 }
 
+/** What somebody has just made, until it is shown. */
+let madeId: string | null = null;
+
+/** What was made leads on to where it is shown. */
+export function leadTo(id: string): void {
+  madeId = id;
+}
+
+/** What shows something that was just made takes the focus, unless something else has it. */
+export function useFocusLed<E extends HTMLElement>(id: string): RefObject<E | null> {
+  const led = useRef<E>(null);
+  useEffect(() => {
+    if (id !== madeId) return;
+    madeId = null;
+    if (isFree()) led.current?.focus();
+  }, [id]);
+  return led;
+}
+
 /** Whether the focus was on something that is gone. */
 function isFree(): boolean {
   return document.activeElement === null || document.activeElement === document.body;

@@ -1,5 +1,16 @@
-import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react';
 import { useMe } from '../node/node-query';
+import { useEarlyKeys } from './early-keys';
 import { useActions } from './palette/actions';
 import { useSelection } from './selection';
 
@@ -15,6 +26,8 @@ export function useDoors(): Open {
   return useContext(Doors);
 }
 
+const isInPalette = (): boolean => document.activeElement?.closest('.palette') != null;
+
 interface DoorsProps {
   readonly onKeys: () => void;
   readonly children: ReactNode;
@@ -23,6 +36,8 @@ interface DoorsProps {
 /** What is opened from everywhere: the palette, by Ctrl-K too, and the form of a new node. */
 export function WithDoors({ onKeys, children }: DoorsProps) {
   const [door, setDoor] = useState<Door | null>(null);
+  /** What is looked for in the palette. */
+  const [sought, setSought] = useState('');
   const me = useMe();
   const { node } = useSelection();
   const mayMake = me.scope === 'manage';
@@ -37,13 +52,21 @@ export function WithDoors({ onKeys, children }: DoorsProps) {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  useEarlyKeys(
+    door === 'palette',
+    isInPalette,
+    useCallback((text) => setSought((before) => before + text), []),
+  );
   const open = useMemo<Open>(() => (next) => setDoor(next), []);
-  const close = () => setDoor((former) => (former === door ? null : former));
+  const close = () => {
+    setSought('');
+    setDoor((former) => (former === door ? null : former));
+  };
   return (
     <Doors.Provider value={open}>
       {children}
       <Suspense fallback={null}>
-        {door === 'palette' && <Palette actions={actions} onClose={close} />}
+        {door === 'palette' && <Palette actions={actions} text={sought} onText={setSought} onClose={close} />}
         {door === 'new-node' && <NewNode besideId={node} onClose={close} />}
       </Suspense>
     </Doors.Provider>

@@ -8,6 +8,7 @@ import { queries } from '../api/client';
 import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
+import { leadTo } from '../parts/returned-focus';
 import { Way } from './way';
 
 /** The first organization: a name is enough, and it is shown in the graph. */
@@ -20,6 +21,7 @@ export function NewOrganization() {
   const [make, isMaking] = useOneAtATime(async () => {
     const { id } = await create.mutateAsync({ type: 'organization', name });
     forget();
+    leadTo(id);
     await navigate({ to: '/graph', search: { node: id } });
     for (const queryKey of [['graph'], ['overview']]) void queries.invalidateQueries({ queryKey });
     return true;

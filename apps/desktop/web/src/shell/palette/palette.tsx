@@ -12,15 +12,17 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 interface PaletteProps {
   readonly actions: readonly Action[];
+  /** What is looked for; some of it may have been typed before this was here. */
+  readonly text: string;
+  readonly onText: (text: string) => void;
   readonly onClose: () => void;
 }
 
 /** Finds nodes, files and everything else by words, and does what the page can do. */
-export default function Palette({ actions, onClose }: PaletteProps) {
+export default function Palette({ actions, text, onText, onClose }: PaletteProps) {
   const { t } = useTranslation();
   useReturnedFocus();
   const id = useId();
-  const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const { groups, error, isAnswered } = useFound(text, actions);
   const entries = groups.flatMap(([, ofGroup]) => ofGroup);
@@ -39,7 +41,7 @@ export default function Palette({ actions, onClose }: PaletteProps) {
   };
   const write = (given: string) => {
     awaited.leave();
-    setText(given);
+    onText(given);
     setActive(0);
   };
   const onKeyDown = (event: KeyboardEvent) => {
