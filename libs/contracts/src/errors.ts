@@ -158,6 +158,13 @@ export function validationFailed(issues: readonly ValidationIssue[], total: numb
   return new ServiceError('VALIDATION_FAILED', `${shown.join('; ')}${more}`, { issues, ...count });
 }
 
+/** The id of a call came again with something else. */
+export function callIdReused(): ServiceError {
+  const why =
+    'The id of this call, over REST the Idempotency-Key, was already used for another request: send a new one.';
+  return new ServiceError('CONFLICT', why);
+}
+
 /** Narrows an unknown code, e.g. one that came over the wire from a newer peer. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);

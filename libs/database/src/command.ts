@@ -3,6 +3,7 @@ import {
   type BusEventPayload,
   type BusEventType,
   type Caller,
+  callIdReused,
   type Envelope,
   type JsonFacts,
   OPERATIONS,
@@ -358,11 +359,7 @@ async function findApplied(source: RowSource, context: CommandContext): Promise<
     requestHash(context),
   ]);
   if (!row) return null;
-  if (!row.same)
-    throw new ServiceError(
-      'CONFLICT',
-      'The id of this call, over REST the Idempotency-Key, was already used for another request: send a new one.',
-    );
+  if (!row.same) throw callIdReused();
   if (!row.seen) return 'unseen';
   if (row.reply === null) throw notRepeated();
   return new RawJson(row.reply, row.facts);

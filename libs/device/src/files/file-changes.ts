@@ -21,6 +21,7 @@ import { AsideFiles, type NotedAsides } from '../trash/aside-files.js';
 import { Trash } from '../trash/trash.js';
 import { trackedAt } from './file-states.js';
 import { NodeFolders, sameFolder } from './node-folders.js';
+import { RepeatedWrites } from './repeated-writes.js';
 
 /** A path of a node whose content is to be written. */
 export interface WriteTarget {
@@ -49,6 +50,8 @@ export interface WriteOptions {
 /** Writing the content of files: bytes come as a stream and pass with constant memory. */
 @Injectable()
 export class FileChanges {
+  private readonly repeated = new RepeatedWrites();
+
   constructor(
     @Inject(DEVICE_PARTS) private readonly parts: DeviceParts,
     private readonly folders: NodeFolders,
@@ -64,7 +67,7 @@ export class FileChanges {
   async createFrom(target: WriteTarget, bytes: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<TrackedFile> {
     const row = await this.folders.writable(target.nodeId, options.envelope);
     const { path } = checkedPath(target.path, target.field ?? 'path', { portable: true });
-    return this.folders.answerById(await this.createIn(row, path, bytes, options), options.envelope);
+    return this.answered({ row, path }, bytes, options, () => this.createIn(row, path, bytes, options));
   }
 
   /** The same in a folder on which the caller may write. Answers the id. @throws ServiceError */
@@ -106,7 +109,7 @@ export class FileChanges {
   ): Promise<TrackedFile> {
     const row = await this.folders.writable(target.nodeId, options.envelope);
     const { path } = checkedPath(target.path, target.field ?? 'path');
-    return this.folders.answerById(await this.replaceIn(row, path, bytes, options), options.envelope);
+    return this.answered({ row, path }, bytes, options, () => this.replaceIn(row, path, bytes, options));
   }
 
   /** The same in a folder on which the caller may write. Answers the id. @throws ServiceError */
@@ -129,6 +132,18 @@ export class FileChanges {
       if (options.text && !(current.isText && staged.content.isText)) throw notEditable(path);
       return this.replace({ row, at, record, current }, staged, options);
     });
+  }
+
+  /** Writes once for each call. Answers the file. */
+  private answered(
+    { row: { nodeId }, path }: { readonly row: MirrorRow; readonly path: string },
+    bytes: AsyncIterable<Uint8Array>,
+    { envelope }: WriteOptions,
+    write: () => Promise<string>,
+  ): Promise<TrackedFile> {
+    return this.repeated.once(envelope.callId, { nodeId, path }, bytes, async () =>
+      this.folders.answerById(await write(), envelope),
+    );
   }
 
   private async replace(
