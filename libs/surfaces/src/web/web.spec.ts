@@ -20,6 +20,8 @@ let folder: string;
 let edge: EdgeHarness;
 /** Tokens that were made for browsers, by their id. */
 const made = new Map<string, FakeToken>();
+/** Of the next ones. */
+let lifeMs = 30 * 86_400_000;
 const ended: string[] = [];
 /** What was asked for, each time that one was made. */
 const asked: unknown[] = [];
@@ -29,7 +31,7 @@ const dispatch: EdgeHarnessOptions['dispatch'] = (operation: Operation, input, {
   if (operation === whoami) return { user_id: caller?.user_id, scope: caller?.scope };
   if (operation === createToken) {
     asked.push(input);
-    const token = edge.identity.createToken((input as { scope: 'read' }).scope);
+    const token = edge.identity.createToken((input as { scope: 'read' }).scope, lifeMs, caller?.user_id);
     made.set(token.caller.credential_id ?? '', token);
     return { token: {}, secret: token.text };
   }
@@ -182,6 +184,27 @@ describe('a link', () => {
     expect(await me.json()).toMatchObject({ scope: 'write' });
     const again = await post('/app/sign-in', { code: codeOf(link) });
     expect([again.status, await again.json()]).toMatchObject([401, { code: 'UNAUTHENTICATED' }]);
+  });
+
+  it('leaves a browser that is signed in as the same person its token, unless that ends soon', async () => {
+    lifeMs = 14 * 86_400_000;
+    const short = await signIn();
+    lifeMs = 30 * 86_400_000;
+    const again = async (cookie: string, link: string, headers: Record<string, string> = { origin: edge.url }) => {
+      const response = await post('/app/sign-in', { code: codeOf(link) }, { cookie, ...headers });
+      expect(response.status).toBe(204);
+      return cookieOf(response);
+    };
+    const cookie = await again(short, await makeLink());
+    expect(cookie).not.toBe('');
+    const tokens = asked.length;
+    expect(await again(cookie, await makeLink())).toBe('');
+    expect(asked).toHaveLength(tokens);
+    // Of somebody else, of a page that the browser does not name, and of nobody.
+    const other = await edge.fetch('/app/links', { method: 'POST', token: edge.tokens.read });
+    expect(await again(cookie, ((await other.json()) as { url: string }).url)).not.toBe('');
+    expect(await again(cookie, await makeLink(), {})).not.toBe('');
+    expect(await again(`${cookie}x`, await makeLink())).not.toBe('');
   });
 
   it('is made for the holder of a token alone, and ends with that token', async () => {

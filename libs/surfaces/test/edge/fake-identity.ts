@@ -28,9 +28,9 @@ export class FakeIdentity {
   /** Refuses everything, as when the service cannot be reached. */
   isDown = false;
 
-  createToken(scope: Scope, lifeMs = YEAR_MS): FakeToken {
+  createToken(scope: Scope, lifeMs = YEAR_MS, user_id: string = crypto.randomUUID()): FakeToken {
     const text = `svc_pat_${randomBytes(32).toString('base64url')}`;
-    const caller = { user_id: crypto.randomUUID(), scope, credential_id: crypto.randomUUID() };
+    const caller = { user_id, scope, credential_id: crypto.randomUUID() };
     this.tokens.set(sha256(text), { caller, expiresAtMs: Date.now() + lifeMs });
     return { text, caller };
   }
