@@ -59,8 +59,11 @@ async function childrenNow() {
  * the file has loaded.
  */
 const leftByJest = new Set(['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES', 'JEST_STATE_SYMBOL']);
-/** What is done in a page by hand, beside a busy machine: one more try, told as unsteady by the run. */
-const specsInPages = /\/test\/web\/[^/]+\.spec\.ts$/;
+/**
+ * What is done in a page by hand, and what another program judges that waits for a second, beside a busy machine: one more try, told as
+ * unsteady by the run.
+ */
+const triedTwice = [/\/test\/web\/[^/]+\.spec\.ts$/, /\/mcp\/conformance\/conformance\.spec\.ts$/];
 
 /**
  * Node, plus the house rule that a spec file closes what it opens: sockets, servers, timers, watchers, processes.
@@ -114,7 +117,7 @@ let kept;
 /** Jest asks for a new environment for each spec file. */
 export default function environmentOfProcess(config, context) {
   kept ??= new LeakCheckingEnvironment(config, context);
-  if (process.env.CI && specsInPages.test(context.testPath)) {
+  if (process.env.CI && triedTwice.some((path) => path.test(context.testPath))) {
     kept.global[Symbol.for('RETRY_TIMES')] = 1;
     for (const option of ['RETRY_IMMEDIATELY', 'LOG_ERRORS_BEFORE_RETRY']) kept.global[Symbol.for(option)] = true;
   }
