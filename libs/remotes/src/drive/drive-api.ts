@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Bearer } from '../http/bearer.js';
 import { jsonOf } from '../http/json.js';
-import { type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { askAgain, type HttpCall, onNetwork } from '../http/network.js';
 import { RemoteFailure } from '../port/index.js';
 import { driveFailureOf } from './drive-failure.js';
 import { type DriveFile, driveFile, driveFiles, FILE_FIELDS } from './drive-file.js';
@@ -159,13 +159,13 @@ export class DriveApi {
     const path = `${FILES}/${encodeURIComponent(id)}/revisions/${encodeURIComponent(revision)}`;
     const url = this.url(path, { alt: 'media' });
     const request: Request = { method: 'GET', url, ...(range === undefined ? {} : { headers: { range } }) };
-    return readAgain(call, () => this.send(request, call));
+    return askAgain(call, () => this.send(request, call));
   }
 
   /** A document in another format, with the body unread. */
   exported(id: string, mimeType: string, call: HttpCall): Promise<Response> {
     const url = this.url(`${FILES}/${encodeURIComponent(id)}/export`, { mimeType });
-    return readAgain(call, () => this.send({ method: 'GET', url }, call));
+    return askAgain(call, () => this.send({ method: 'GET', url }, call));
   }
 
   private async changed(
@@ -187,7 +187,7 @@ export class DriveApi {
   }
 
   private read(request: Request, call: HttpCall): Promise<unknown> {
-    return readAgain(call, async () => jsonOf(await this.send(request, call), call));
+    return askAgain(call, async () => jsonOf(await this.send(request, call), call));
   }
 
   private async send({ accept = [], ...request }: Request, call: HttpCall): Promise<Response> {

@@ -1,6 +1,6 @@
 import { Bearer } from '../http/bearer.js';
 import { fieldOf, jsonOf, parsedJson } from '../http/json.js';
-import { busy, type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { askAgain, busy, type HttpCall, onNetwork } from '../http/network.js';
 import { RemoteFailure } from '../port/index.js';
 import { dropboxErrorOf, failureOf } from './dropbox-failure.js';
 
@@ -60,7 +60,7 @@ export class DropboxApi {
 
   private async send(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {
     const once = async () => settled(await this.authorized(url, init, call), call);
-    return call.isRead ? readAgain(call, once) : once();
+    return call.isRead ? askAgain(call, once) : once();
   }
 
   private authorized(url: string, init: RequestInit, call: DropboxCall): Promise<Response> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, RemoteFailure } from '../port/index.js';
 
 const MAX_RETRY_AFTER_SECONDS = 86_400;
-const READ_WAITS_MS = [100, 400];
+const WAITS_MS = [100, 400];
 
 /** One call. `path` is of the remote, for failures. */
 export interface HttpCall {
@@ -14,17 +14,20 @@ export function callOf(path: string, { signal }: CallOptions): HttpCall {
   return { path, signal };
 }
 
-/** Reads once more, and a third time, unless the server says how long to wait: then it is left alone. */
-export async function readAgain<T>({ signal }: HttpCall, read: () => Promise<T>): Promise<T> {
-  for (const waitMs of READ_WAITS_MS) {
+/**
+ * Asks once more, and a third time, where asking twice does no harm: for what is read, and for folders. A server that says
+ * how long to wait is left alone.
+ */
+export async function askAgain<T>({ signal }: HttpCall, ask: () => Promise<T>): Promise<T> {
+  for (const waitMs of WAITS_MS) {
     try {
-      return await read();
+      return await ask();
     } catch (error) {
-      if (!mayReadAgain(error)) throw error;
+      if (!mayAskAgain(error)) throw error;
       await sleep(waitMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
     }
   }
-  return read();
+  return ask();
 }
 
 /** @throws the reason of the signal; RemoteFailure `unavailable` for whatever else goes wrong on the way */
@@ -51,7 +54,7 @@ export function aheadMsOf(response: Response): number | null {
   return Number.isNaN(told) ? null : told - Date.now();
 }
 
-function mayReadAgain(error: unknown): boolean {
+function mayAskAgain(error: unknown): boolean {
   if (!(error instanceof RemoteFailure) || error.reason !== 'unavailable') return false;
   return error.facts.retryAfterSeconds === undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { aheadMsOf, type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { aheadMsOf, askAgain, type HttpCall, onNetwork } from '../http/network.js';
 import { sendPart } from '../http/send-part.js';
 import { readXml, type XmlElement } from '../http/xml.js';
 import { codeOf, refusalOf } from './s3-failure.js';
@@ -52,7 +52,7 @@ export class S3Http {
   async send(method: string, key: string | null, call: S3Call): Promise<Response> {
     const isRead = method === 'GET' || method === 'HEAD';
     const once = () => this.once(method, key, call);
-    return isRead ? readAgain(call, once) : once();
+    return isRead ? askAgain(call, once) : once();
   }
 
   /** The answer as XML. A server may tell of a failure after it has answered with success. */

@@ -1,4 +1,4 @@
-import { busy, type HttpCall, onNetwork, readAgain } from '../http/network.js';
+import { askAgain, busy, type HttpCall, onNetwork } from '../http/network.js';
 import { NotedStream, RemoteFailure } from '../port/index.js';
 import { type DavResource, readMultistatus } from './multistatus.js';
 
@@ -73,13 +73,13 @@ export class DavHttp {
 
   /** What lies under a path; null for nothing. */
   async look(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
-    const [found] = (await readAgain(call, () => this.find(at, '0', call))) ?? [];
+    const [found] = (await askAgain(call, () => this.find(at, '0', call))) ?? [];
     return found ?? null;
   }
 
   /** What lies in a folder; null where there is none. */
   async children(at: DavPath, call: HttpCall): Promise<DavEntry[] | null> {
-    const found = await readAgain(call, () => this.find(at, '1', call));
+    const found = await askAgain(call, () => this.find(at, '1', call));
     if (found?.[0]?.kind !== 'folder') return null;
     return found.slice(1);
   }

@@ -1,4 +1,4 @@
-import type { HttpCall } from '../http/network.js';
+import { askAgain, type HttpCall } from '../http/network.js';
 import {
   entryNamed,
   folderOf,
@@ -66,9 +66,14 @@ export class DavTree {
 
   /**
    * A folder, made unless it is there; null for something else. Another call may have been first, and servers have many
-   * answers to that: 405, and for one of the same moment 403, 409 or 500.
+   * answers to that: 405, and for one of the same moment 403, 409 or 500. A server that has not yet seen the folder above,
+   * made a moment ago, answers 409 too, so it is asked again.
    */
-  async made(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
+  made(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
+    return askAgain(call, () => this.makeOnce(at, call));
+  }
+
+  private async makeOnce(at: DavPath, call: HttpCall): Promise<DavEntry | null> {
     const refusal = await this.http.done('MKCOL', at, { ...call, accept: [405] }).then(
       () => null,
       (error: unknown) => {

@@ -141,6 +141,37 @@ describe('a write to an odd server', () => {
   });
 });
 
+describe('a folder at an odd server', () => {
+  /** Refuses the first requests for each folder, as for one whose parent is not there. */
+  function forgetful(refusals: number): Answer {
+    const folders = new Set(['/files']);
+    const refused = new Map<string, number>();
+    return (request, response) => {
+      const at = request.url?.replace(/\/$/, '') ?? '';
+      if (request.method !== 'MKCOL')
+        return folders.has(at) ? answers(multistatus(told(`${at}/`, FOLDER)))(request, response) : gone(response);
+      const times = refused.get(at) ?? 0;
+      refused.set(at, times + 1);
+      if (times < refusals) return void response.writeHead(409).end();
+      folders.add(at);
+      response.writeHead(201).end();
+    };
+  }
+  const gone = (response: ServerResponse): void => void response.writeHead(404).end();
+
+  it('is asked for again where the one that it is in was made a moment ago, which the server has not yet seen', async () => {
+    answer = forgetful(2);
+    await remote.makeFolder('new/deep');
+    expect(await remote.stat('new/deep')).toMatchObject({ kind: 'folder', path: 'new/deep' });
+  });
+
+  it('is given up where the server goes on refusing it', async () => {
+    answer = forgetful(9);
+    expect(await failureOf(remote.makeFolder('new'))).toBe('unavailable');
+    expect(seen.filter((request) => request.startsWith('MKCOL'))).toHaveLength(3);
+  });
+});
+
 describe('a content of an odd server', () => {
   const listing = multistatus(told('/files/a.txt', FILE));
   const reads = async (give: Answer): Promise<string> => {

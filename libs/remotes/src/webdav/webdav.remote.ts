@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { abortable } from '@workspace-graph/platform';
 import { openContent, rangeHeader } from '../http/http-content.js';
 import { listOverHttp } from '../http/http-listing.js';
-import { callOf, type HttpCall, readAgain } from '../http/network.js';
+import { askAgain, callOf, type HttpCall } from '../http/network.js';
 import {
   ABANDONED_DRAFT_MS,
   type CallOptions,
@@ -202,7 +202,7 @@ export class WebdavRemote implements Remote {
     const tag = found && strongTagOf(found);
     const range = rangeHeader(options.range);
     const headers = { ...(tag === null ? {} : { 'if-match': tag }), ...(range === undefined ? {} : { range }) };
-    const response = await readAgain(call, () => this.http.send('GET', at, { ...call, headers }));
+    const response = await askAgain(call, () => this.http.send('GET', at, { ...call, headers }));
     const told = response.headers.get('etag')?.replace(/^W\//, '');
     const isAnother = found?.etag !== null && told !== undefined && told !== file.revision;
     // A server without ranges would send what lies before, too.

@@ -72,6 +72,7 @@ export function Duties({ node, mayManage }: DutiesProps) {
                 mayManage={mayManage}
                 isOpen={openId === duty.id}
                 onToggle={() => setOpenId(openId === duty.id ? null : duty.id)}
+                onClose={() => setOpenId((now) => (now === duty.id ? null : now))}
                 onMove={(by) => move(duty.id, index + by)}
               />
             ))}
@@ -87,10 +88,11 @@ interface DutyRowProps extends DutiesProps {
   readonly duty: Duty;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
+  readonly onClose: () => void;
   readonly onMove: (by: 1 | -1) => void;
 }
 
-function DutyRow({ duty, node, mayManage, isOpen, onToggle, onMove }: DutyRowProps) {
+function DutyRow({ duty, node, mayManage, isOpen, onToggle, onClose, onMove }: DutyRowProps) {
   const { t } = useTranslation();
   const { setNodeRef, setActivatorNodeRef, listeners, transform, transition, isDragging } = useSortable({
     id: duty.id,
@@ -141,7 +143,7 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onMove }: DutyRowPro
         </button>
         <span className="end">{holders}</span>
       </div>
-      {isOpen && <DutyDetails duty={duty} node={node} mayManage={mayManage} onClose={onToggle} />}
+      {isOpen && <DutyDetails duty={duty} node={node} mayManage={mayManage} onClose={onClose} />}
     </li>
   );
 }
