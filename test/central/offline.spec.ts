@@ -180,6 +180,51 @@ it('carries out calls about files in its folders meanwhile, and tells the centre
   await untilTracked(id, ['outputs/done.md', 'wip/kept.md', 'wip/named.md']);
 }, 300_000);
 
+it.each([
+  ['together', ['one.md', 'two.md', 'three.md'], 0],
+  ['alone', ['large.bin'], LIMITS.batchedFileBytes],
+] as const)(
+  'files that were sent %s without an answer, and edited since, build on what was sent',
+  async (way, names, bytes) => {
+    const { id, path } = await project(`Lost ${way}`);
+    // What is looked for as it passes stands there often: it may be cut anywhere.
+    const textOf = (name: string, round: string) => `${'x'.repeat(bytes)}${`${name} ${round}. `.repeat(40)}`;
+    const local_paths = names.map((name) => join(path, 'wip', name));
+    const store = () => station.client.call(storeFiles, { node_id: id, local_paths });
+    const write = (round: string) =>
+      names.forEach((name) => {
+        writeFileSync(join(path, 'wip', name), textOf(name, round));
+      });
+    const isStored = (round: string) =>
+      names.every((name) => {
+        const at = join(storage, `acme/projects/lost-${way}/wip`, name);
+        return existsSync(at) && readFileSync(at, 'utf8') === textOf(name, round);
+      });
+    write('at first');
+    expect((await store()).refused).toEqual([]);
+    expect(isStored('at first')).toBe(true);
+    for (const round of ['second', 'third']) {
+      write(round);
+      network.muteAfter(`${names.at(-1)} ${round}`);
+      const broken = store();
+      await until('it has arrived', () => isStored(round), 120_000);
+      network.set('refused');
+      expect(await broken).toMatchObject({ stored: [] });
+      write(`${round} edited`);
+      network.set('open');
+      await untilConnected(station);
+      await until('they are to be uploaded', async () => {
+        const { counts } = await station.client.call(fileStatus, { node_id: id });
+        expect(counts.conflicts).toBe(0);
+        return counts.push_candidates === names.length;
+      });
+      expect(await store()).toMatchObject({ refused: [] });
+      expect(isStored(`${round} edited`)).toBe(true);
+    }
+  },
+  240_000,
+);
+
 it('deletes a file of the remote there too when the centre is back', async () => {
   const { id, path } = await project('Stored');
   writeFileSync(join(path, 'wip/stored.md'), 'stored');

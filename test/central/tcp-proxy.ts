@@ -7,6 +7,7 @@ export type ProxyMode = 'open' | 'silent' | 'refused';
 export class TcpProxy implements AsyncDisposable {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private mode: ProxyMode = 'open';
+  private lastPassed: string | null = null;
 
   private constructor(
     private readonly server: Server,
@@ -37,6 +38,11 @@ export class TcpProxy implements AsyncDisposable {
     for (const pair of this.pairs) this.apply(pair);
   }
 
+  /** Lets no answer through any more once this text has passed to the server, until a mode is set. */
+  muteAfter(text: string): void {
+    this.lastPassed = text;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.set('refused');
     await new Promise((resolve) => this.server.close(resolve));
@@ -53,9 +59,17 @@ export class TcpProxy implements AsyncDisposable {
     };
     // A reset is an end like any other here; `close` follows it.
     for (const socket of pair) socket.on('error', () => undefined).once('close', end);
-    near.on('data', (chunk) => void far.write(chunk));
+    near.on('data', (chunk) => {
+      if (this.lastPassed !== null && chunk.includes(this.lastPassed)) this.mute();
+      far.write(chunk);
+    });
     far.on('data', (chunk) => void near.write(chunk));
     this.apply(pair);
+  }
+
+  private mute(): void {
+    this.lastPassed = null;
+    for (const [, far] of this.pairs) far.pause();
   }
 
   private apply(pair: readonly [Socket, Socket]): void {

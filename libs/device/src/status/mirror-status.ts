@@ -180,12 +180,14 @@ class MirrorTeller implements SectionVisitor {
     disk: FileFacts['disk'],
     { onDisk, problem }: { onDisk: string | null; problem: string | null },
   ): void {
-    const { path, fileId, sizeBytes, lastSyncedHash: synced } = file;
+    const { path, fileId, sizeBytes } = file;
     const { facts } = this.mirror;
     const isGone = facts?.isGone(file) === true;
     if (facts) this.toldIds.add(fileId);
     if (isGone) this.toldPaths.add(path);
     const told = facts?.of(file) ?? { ...NEVER_ASKED, pushed: file.wasPushed };
+    const there = typeof told.remote === 'object' ? told.remote.sha256 : null;
+    const synced = this.store.sent.inCommon(file, there);
     const remote_name = facts?.records?.get(fileId)?.remote_name ?? null;
     this.add({ ...told, record: isGone ? 'tombstone' : 'tracked', disk, synced }, { path, remote_name }, async () => ({
       ...this.entry(path, onDisk),

@@ -3,6 +3,7 @@ import { PlaceStore } from './place-store.js';
 import { RecordStore } from './record-store.js';
 import { openError } from './registry-error.js';
 import { ScanStore } from './scan-store.js';
+import { SentStore } from './sent-store.js';
 import { type Row, Sqlite } from './sqlite.js';
 import type { FileState, MirrorRow, TrackedPath, TrashRow } from './store-rows.js';
 import { migrateStore } from './store-schema.js';
@@ -34,6 +35,8 @@ export class DeviceStore {
   /** Records as they were last seen. */
   readonly records: RecordStore;
   readonly withdrawn: WithdrawnStore;
+  /** Contents that may have reached the remote. */
+  readonly sent: SentStore;
 
   private constructor(private readonly sqlite: Sqlite) {
     this.scans = new ScanStore(sqlite);
@@ -41,6 +44,7 @@ export class DeviceStore {
     this.places = new PlaceStore(sqlite);
     this.records = new RecordStore(sqlite);
     this.withdrawn = new WithdrawnStore(sqlite);
+    this.sent = new SentStore(sqlite);
   }
 
   /** @throws RegistryError for a file that is no database, damaged, or of a newer version of the product */
@@ -193,10 +197,11 @@ export class DeviceStore {
     readonly remove?: readonly string[];
   }): void {
     this.sqlite.transaction(() => {
-      this.sqlite.run(
-        'DELETE FROM file_state WHERE file_id IN (SELECT value FROM json_each(?))',
-        JSON.stringify(remove),
-      );
+      if (remove.length > 0) {
+        const ids = JSON.stringify(remove);
+        this.sqlite.run('DELETE FROM file_state WHERE file_id IN (SELECT value FROM json_each(?))', ids);
+        this.sent.remove(remove);
+      }
       // In their order: of files that exchange their paths, the one that is replaced is put again after it.
       for (let start = 0; start < put.length; start += FILES_PER_PUT)
         this.sqlite.run(PUT_FILES, JSON.stringify(put.slice(start, start + FILES_PER_PUT).map(columnsOf)));

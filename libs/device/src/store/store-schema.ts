@@ -104,6 +104,16 @@ const STEPS: readonly string[] = [
     node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
     file_id TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;`,
+  // Contents that were sent, and nobody knows whether they arrived.
+  `
+  CREATE TABLE sent_contents (
+    file_id TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    builds_on TEXT,
+    node_id TEXT NOT NULL REFERENCES local_mirrors (node_id) ON DELETE CASCADE,
+    PRIMARY KEY (file_id, sha256)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sent_contents_node ON sent_contents (node_id);`,
 ];
 
 /**

@@ -7,13 +7,13 @@ import type { FileState, MirrorRow } from '../store/device-store.js';
 import { eachAlone, type Outcomes, orRefused, portions, REQUESTS } from './batch-outcomes.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
 import { LocalFiles, type WholeLocal } from './local-files.js';
-import { type Transferring, Transfers } from './transfers.js';
+import { pushOf, type Transferring, Transfers } from './transfers.js';
 
 /** Some files on their way, and what is known of them. */
 interface Sending {
   readonly ids: readonly string[];
-  /** Hashes of what was sent. */
-  readonly sent: Map<string, string>;
+  /** What was told of those that were sent. */
+  readonly sent: Map<string, Push>;
   readonly outcomes: Outcomes<PushedFile>;
 }
 
@@ -54,16 +54,32 @@ export class BatchPushes {
     signal: AbortSignal,
   ): Promise<void> {
     await this.transfers.inTurn(ids, async () => {
-      const sent = new Map<string, string>();
+      const sent = new Map<string, Push>();
       const contents = this.read(row, { ids, sent, outcomes }, signal);
       const told = await orRefused(ids, outcomes, () => this.centre.pushAll(row.nodeId, contents, signal));
       for (const { file_id, pushed, refused } of told ?? []) {
         if (pushed) outcomes.set(file_id, { done: pushed });
         else if (refused) outcomes.set(file_id, { refused });
       }
-      const synced = [...sent].filter(([fileId]) => 'done' in (outcomes.get(fileId) ?? {}));
-      await this.transfers.noteSynced(row.nodeId, new Map(synced));
+      await this.transfers.noteSynced(row.nodeId, this.thereNow(sent, outcomes));
     });
+  }
+
+  /**
+   * What the remote is known to have, by the ids of the files. Those that were refused for what this device sent before
+   * have no outcome any more: they are sent once more, building on that.
+   */
+  private thereNow(sent: ReadonlyMap<string, Push>, outcomes: Outcomes<PushedFile>): Map<string, string> {
+    const there = new Map<string, string>();
+    for (const [fileId, push] of sent) {
+      const outcome = outcomes.get(fileId);
+      if (!outcome) continue;
+      const sha256 = 'done' in outcome ? push.sha256 : this.transfers.sentBefore(push, outcome.refused);
+      if (sha256 === null) continue;
+      there.set(fileId, sha256);
+      if ('refused' in outcome) outcomes.delete(fileId);
+    }
+    return there;
   }
 
   private async *read(
@@ -75,13 +91,16 @@ export class BatchPushes {
     const states = [...this.parts.store.files(ids).values()];
     for (const group of portions(states, sizeOf, { items: GROUP, bytes: GROUP_BYTES })) {
       const contents = await this.files.readWhole(row, group, LIMITS.batchedFileBytes);
+      this.transfers.noteSent(row, [...contents.values()].map(headerOf));
       for (const { fileId } of group) {
         signal.throwIfAborted();
         try {
           const content = contents.get(fileId) ?? (await this.readAlone(row, fileId, signal));
           if (!content) continue;
-          sent.set(fileId, content.sha256);
-          yield { header: headerOf(content), bytes: content.bytes };
+          const header = headerOf(content);
+          if (!contents.has(fileId)) this.transfers.noteSent(row, [header]);
+          sent.set(fileId, header);
+          yield { header, bytes: content.bytes };
         } catch (error) {
           signal.throwIfAborted();
           outcomes.set(fileId, { refused: refusalOf(error) });
@@ -99,12 +118,6 @@ export class BatchPushes {
   }
 }
 
-function headerOf({ state, sha256, modifiedAt, bytes }: WholeLocal): Push {
-  return {
-    file_id: state.fileId,
-    sha256,
-    size_bytes: bytes.length,
-    modified_at: modifiedAt.toISOString(),
-    builds_on: state.lastSyncedHash,
-  };
+function headerOf(content: WholeLocal): Push {
+  return pushOf({ ...content, sizeBytes: content.bytes.length });
 }

@@ -125,7 +125,7 @@ export class PullHandlers {
     if ('refused' in found) return { ...told, class: 'conflict', message: found.refused.message };
     const { state, sha256 } = found.done;
     if (sha256 !== null && sha256 === look.sha256) return { ...told, class: 'unchanged' };
-    const known = state?.lastSyncedHash ?? null;
+    const known = state && this.parts.store.sent.inCommon(state, look.sha256);
     const isDeleted = sha256 === null && known === look.sha256 && this.files.isDeletedHere(file, state);
     if (isDeleted) return { ...told, class: 'updated', deleted_here: true };
     if (sha256 === null || sha256 === known) return { ...told, class: 'updated' };

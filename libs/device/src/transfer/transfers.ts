@@ -1,6 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Envelope, type FileRecord, type PushedFile, ServiceError } from '@workspace-graph/contracts';
+import {
+  type Envelope,
+  type FileRecord,
+  type FileRefusal,
+  type Push,
+  type PushedFile,
+  refusalOf,
+  ServiceError,
+} from '@workspace-graph/contracts';
 import { type MirrorPath, readContent } from '@workspace-graph/disk';
 import { checkedPath, pathKey } from '@workspace-graph/domain';
 import { sweeping } from '@workspace-graph/platform';
@@ -9,7 +17,7 @@ import { FileChanges, type WriteOptions, type WriteTarget } from '../files/file-
 import { NodeLocks } from '../locks/node-locks.js';
 import type { MirrorRow } from '../store/device-store.js';
 import { CENTRAL_FILES, type CentralFiles } from './central-files.js';
-import { LocalFiles } from './local-files.js';
+import { type LocalContent, LocalFiles } from './local-files.js';
 import { NAMES_HERE } from './placements.js';
 
 /** On whose behalf bytes move, and until when. */
@@ -38,24 +46,50 @@ export class Transfers {
 
   /**
    * Sends what lies here of a file. Its name on the remote is refused to it when another content lies there than the one
-   * that this device had last.
+   * that this device had last, or sent since without an answer.
    * @throws ServiceError of the centre; NO_MIRROR, FILE_NOT_FOUND, SERVICE_UNAVAILABLE for a file that is being written
    */
   push(fileId: string, { envelope, signal }: Transferring): Promise<PushedFile> {
     return this.turns.run([fileId], async () => {
       const { row } = await this.files.changeable(fileId, envelope);
       await using content = await this.files.open(row, fileId, signal);
-      const push = {
-        file_id: fileId,
-        sha256: content.sha256,
-        size_bytes: content.sizeBytes,
-        modified_at: content.modifiedAt.toISOString(),
-        builds_on: content.state.lastSyncedHash,
+      const send = (push: Push): Promise<PushedFile> => {
+        this.noteSent(row, [push]);
+        return this.centre.push(push, (from) => content.bytes(from), signal);
       };
-      const pushed = await this.centre.push(push, (from) => content.bytes(from), signal);
+      const push = pushOf(content);
+      const pushed = await send(push).catch(async (error: unknown) => {
+        const builds_on = this.sentBefore(push, refusalOf(error));
+        if (builds_on === null) throw error;
+        await this.noteSynced(row.nodeId, new Map([[fileId, builds_on]]));
+        return send({ ...push, builds_on });
+      });
       await this.noteSynced(row.nodeId, new Map([[fileId, content.sha256]]));
       return pushed;
     });
+  }
+
+  /**
+   * Notes contents before they are sent: the answer may be lost. Never fails: without the note, the next content is
+   * refused at worst, as if another device had changed the file.
+   */
+  noteSent({ nodeId }: MirrorRow, pushes: readonly Push[]): void {
+    const contents = pushes.map(({ file_id, sha256, builds_on }) => {
+      return { fileId: file_id, nodeId, sha256, buildsOn: builds_on };
+    });
+    try {
+      this.parts.store.sent.put(contents);
+    } catch (err) {
+      if (!(err instanceof ServiceError)) throw err;
+      this.parts.logger.warn({ err }, 'contents are sent without a note of it');
+    }
+  }
+
+  /** The content for which a push was refused, if this device sent it and was never answered; null for another one. */
+  sentBefore({ file_id: fileId, builds_on: lastSyncedHash }: Push, refused: FileRefusal): string | null {
+    const there = contentThere(refused);
+    const known = this.parts.store.sent.inCommon({ fileId, lastSyncedHash }, there);
+    return known === lastSyncedHash ? null : known;
   }
 
   /**
@@ -142,8 +176,32 @@ export class Transfers {
         return now ? { ...now, lastSyncedHash, wasPushed: true } : [];
       });
       this.parts.store.changeFiles({ put });
+      this.parts.store.sent.remove([...hashes.keys()]);
     });
   }
+}
+
+/** What is told of a content before it is sent. */
+export function pushOf({
+  state,
+  sha256,
+  sizeBytes,
+  modifiedAt,
+}: Omit<LocalContent, keyof AsyncDisposable | 'bytes'>): Push {
+  return {
+    file_id: state.fileId,
+    sha256,
+    size_bytes: sizeBytes,
+    modified_at: modifiedAt.toISOString(),
+    builds_on: state.lastSyncedHash,
+  };
+}
+
+/** What lies on the remote instead of what a push builds on; null where it was refused for something else. */
+function contentThere({ code, details }: FileRefusal): string | null {
+  const current = code === 'CONFLICT' ? details?.['current'] : null;
+  if (typeof current !== 'object' || current === null || !('sha256' in current)) return null;
+  return typeof current.sha256 === 'string' ? current.sha256 : null;
 }
 
 function unpushed({ path, version }: FileRecord, sha256: string): ServiceError {
