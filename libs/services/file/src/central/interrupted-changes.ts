@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, runCommand, systemContext, type Transaction } from '@workspace-graph/database';
+import { newId } from '@workspace-graph/platform';
 import type { RemoteFile } from '@workspace-graph/remotes';
+import { NOTE_FOLLOWS } from '../changes/change.statements.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { CentreIntents } from './centre-intents.js';
 import type { LiveContent } from './live-contents.js';
@@ -77,10 +79,13 @@ export class InterruptedChanges {
     // The record is not: what was copied so far is taken back.
     if (source && goal?.sha256 === source.sha256) await removeAt(target, goal.entry, signal);
     if (source || !goal) return this.drop(intent);
+    // Where the object alone was moved, the record may have gone on.
+    const hasNewPath = toNode !== intent.node_id || path !== intent.from_path;
     await this.change(intent, async (tx) => {
       const change = { kind: 'move' as const, file_id: intent.file_id, node_id: toNode, path };
-      await applyChange(tx, { nodeId: found.file.node_id, action: 'move_file' }, change);
+      if (hasNewPath) await applyChange(tx, { nodeId: found.file.node_id, action: 'move_file' }, change);
       await recordObject(tx, intent.file_id, { remote: target.name, path: toPath, live: goal });
+      if (!hasNewPath) await tx.execute(NOTE_FOLLOWS, [[newId()], [intent.file_id], intent.node_id, null]);
       await this.intents.drop(intent, tx);
     });
     return true;

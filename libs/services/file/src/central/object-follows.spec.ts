@@ -142,13 +142,44 @@ describe('the object of a file whose record a workstation moves', () => {
     expect([await below(), await intents()]).toEqual([{ 'wip/taken.md': 'theirs' }, []]);
   });
 
-  it('keeps its content apart from that of a file with which it changed names', async () => {
+  it('changes its name with the object of another file, and in larger circles', async () => {
+    const files = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => create(`${name}.md`, name)));
+    const [a, b, c, d, e, f] = files.map(({ id }) => id) as [string, string, string, string, string, string];
+    // Two that change their names, three in a circle, and one that goes where the last of those was.
+    await apply(moved(a, 'wip/x.md'), moved(b, 'wip/a.md'), moved(a, 'wip/b.md'));
+    await apply(
+      moved(c, 'wip/x.md'),
+      moved(e, 'wip/c.md'),
+      moved(d, 'wip/e.md'),
+      moved(c, 'wip/d.md'),
+      moved(f, 'outputs/f.md'),
+    );
+    await allFollowed();
+    expect(await below()).toEqual({
+      'outputs/f.md': 'f',
+      'wip/a.md': 'b',
+      'wip/b.md': 'a',
+      'wip/c.md': 'e',
+      'wip/d.md': 'c',
+      'wip/e.md': 'd',
+    });
+    for (const [path, content] of Object.entries(await below())) expect(await read(path)).toBe(content);
+  });
+
+  it('that stepped aside in a circle is found when the process ended in the same moment, wherever its record went since', async () => {
     const [a, b] = [await create('a.md', 'a'), await create('b.md', 'b')];
+    centre.main.after = (what) => {
+      if (what === 'move') throw new RemoteFailure('unavailable', { path: '' });
+    };
     await apply(moved(a.id, 'wip/c.md'), moved(b.id, 'wip/a.md'), moved(a.id, 'wip/b.md'));
+    const hidden = async () => Object.keys(await below()).filter((path) => path.includes('/.moving-'));
+    await eventually('one stepped aside', async () => (await hidden()).length === 1);
+    await apply(moved(a.id, 'wip/d.md'), moved(b.id, 'wip/b.md'));
+    centre.main.after = () => undefined;
     await repair();
-    expect([await read('wip/a.md'), await read('wip/b.md')]).toEqual(['b', 'a']);
-    for (const { id } of [a, b]) await centre.harness.call(deleteFile, { file_id: id, confirmed: true }, writer);
-    expect([await below(), await intents()]).toEqual([{}, []]);
+    await allFollowed();
+    expect(await below()).toEqual({ 'wip/b.md': 'b', 'wip/d.md': 'a' });
+    expect([await read('wip/b.md'), await read('wip/d.md')]).toEqual(['b', 'a']);
   });
 
   it('leaves its name to a new file of the same content, and to nobody while it cannot leave it', async () => {

@@ -66,6 +66,41 @@ export class ObjectFollows {
       await this.settle(intent, signal).catch((error: unknown) => this.intents.fail(intent, error));
   }
 
+  /**
+   * Of objects that go to each other's places in a circle, one steps aside: the others find theirs free then, and its own
+   * in the end. Answers whether one did.
+   */
+  async unwind(waiting: readonly Pick<CentreIntent, 'id'>[], signal: AbortSignal): Promise<boolean> {
+    const leaving = new Map<string, Route & Pick<CentreIntent, 'id'>>();
+    for (const { id } of waiting) {
+      const route = await this.plan(id);
+      if (route) leaving.set(keyOf(route.from), { id, ...route });
+    }
+    let isAnyAside = false;
+    for (const { id, from } of firstOfCircles(leaving))
+      isAnyAside = (await this.stepAside(id, from, signal)) || isAnyAside;
+    return isAnyAside;
+  }
+
+  private stepAside(id: string, from: RemoteObject, signal: AbortSignal): Promise<boolean> {
+    const folder = from.path.slice(0, from.path.lastIndexOf('/') + 1);
+    const aside = { remote: from.remote, path: `${folder}.moving-${id}` };
+    return this.objects.change([from, aside], { path: from.path, signal }, async (held, locked) => {
+      const now = await this.plan(id);
+      const live = now && isSame(now.from, from) ? await this.objects.contents.find(held, now.found, locked) : null;
+      if (!now || !live) return false;
+      const { id: fileId, node_id: nodeId, path } = now.found.file;
+      const intent = await this.intents.note(now.found, from, this.caller, { nodeId, path, object: aside });
+      const moved = await held.remote.move(from.path, aside.path, { expected: live.entry.revision, signal: locked });
+      await runCommand(this.database, systemContext('move_file'), async (tx) => {
+        await recordObject(tx, fileId, { ...aside, live: { entry: moved, sha256: live.sha256 } });
+        await this.intents.drop(intent, tx);
+        return { done: true };
+      });
+      return true;
+    });
+  }
+
   /** Null for what is not noted any more, and for an object that lies where it is to. */
   private async plan(id: string): Promise<Route | null> {
     const intent = await this.intents.find(id);
@@ -155,6 +190,26 @@ export class ObjectFollows {
 async function hasStayed(tx: Transaction, { file }: FoundFile): Promise<boolean> {
   const now = await tx.row<Row<FoundFile>>(FILE_BY_ID, [...seenBy(tx.context.caller), file.id, null]);
   return now?.file.node_id === file.node_id && now.file.path === file.path;
+}
+
+/** One of each circle in which every place is that to which the one before goes; routes by the places that they leave. */
+function firstOfCircles<T extends Route>(leaving: ReadonlyMap<string, T>): T[] {
+  const firsts: T[] = [];
+  const passed = new Set<string>();
+  for (const first of leaving.values()) {
+    const start = keyOf(first.from);
+    let key = start;
+    for (let next = leaving.get(key); next && !passed.has(key); next = leaving.get(key)) {
+      passed.add(key);
+      key = keyOf(next.goal);
+      if (key === start) firsts.push(first);
+    }
+  }
+  return firsts;
+}
+
+function keyOf({ remote, path }: RemoteObject): string {
+  return `${remote}\n${path}`;
 }
 
 function isSame(one: RemoteObject, other: RemoteObject): boolean {

@@ -43,21 +43,30 @@ export class Repairs implements OnModuleInit, BeforeApplicationShutdown {
     for (;;) {
       const pass = await this.pass();
       settled += pass.settled;
-      if (pass.settled === 0 || pass.occupied === 0 || this.ended.signal.aborted) return settled;
+      if (pass.occupied.length === 0 || this.ended.signal.aborted) return settled;
+      if (pass.settled === 0 && !(await this.unwind(pass.occupied))) return settled;
     }
   }
 
-  private async pass(): Promise<{ readonly settled: number; readonly occupied: number }> {
-    const outcomes = { settled: 0, occupied: 0, failed: 0 };
+  private async pass(): Promise<{ readonly settled: number; readonly occupied: readonly CentreIntent[] }> {
+    let settled = 0;
+    const occupied: CentreIntent[] = [];
     for (let after: string | null = null; ; ) {
       const intents = await this.intents.after(after);
       for (const intent of intents) {
-        if (this.ended.signal.aborted) return outcomes;
-        outcomes[await this.settle(intent)] += 1;
+        if (this.ended.signal.aborted) return { settled, occupied };
+        const outcome = await this.settle(intent);
+        if (outcome === 'settled') settled += 1;
+        if (outcome === 'occupied') occupied.push(intent);
       }
       after = intents.at(-1)?.id ?? null;
-      if (after === null) return outcomes;
+      if (after === null) return { settled, occupied };
     }
+  }
+
+  /** What fails here is tried again with the others. */
+  private unwind(occupied: readonly CentreIntent[]): Promise<boolean> {
+    return this.follows.unwind(occupied.filter(isFollow), this.ended.signal).catch(() => false);
   }
 
   private soon(): void {
@@ -82,13 +91,19 @@ export class Repairs implements OnModuleInit, BeforeApplicationShutdown {
 
   private async settle(noted: CentreIntent): Promise<'settled' | 'occupied' | 'failed'> {
     try {
-      const isFollow = noted.kind === 'move' && noted.to_object === null;
       const { signal } = this.ended;
-      const isSettled = await (isFollow ? this.follows.settle(noted, signal) : this.changes.finish(noted, signal));
+      const isSettled = await (isFollow(noted)
+        ? this.follows.settle(noted, signal)
+        : this.changes.finish(noted, signal));
       return isSettled ? 'settled' : 'failed';
     } catch (error) {
       if (!this.ended.signal.aborted) await this.intents.fail(noted, error).catch(() => undefined);
       return error instanceof ServiceError && error.code === 'DESTINATION_EXISTS' ? 'occupied' : 'failed';
     }
   }
+}
+
+/** Whether an object is to go where its record has gone before. */
+function isFollow({ kind, to_object }: CentreIntent): boolean {
+  return kind === 'move' && to_object === null;
 }
