@@ -134,9 +134,10 @@ function readObjects(root) {
     const sql = readFileSync(join(folder, migration, 'migration.sql'));
     for (const { stmt, stmt_location: start = 0, stmt_len: length } of parseSql(sql.toString()).stmts) {
       const { CreateStmt: table, ViewStmt: view, CreateFunctionStmt: made } = stmt;
+      const text = () => sql.subarray(start, length && start + length).toString();
       if (table && table.relation.relpersistence === 'p') objects.set(nameOf(table.relation), null);
-      if (view) objects.set(nameOf(view.view), sql.subarray(start, length && start + length).toString());
-      if (made) objects.set(made.funcname.map(({ String: part }) => part.sval).join('.'), bodyOf(made));
+      if (view) objects.set(nameOf(view.view), text());
+      if (made) objects.set(made.funcname.map(({ String: part }) => part.sval).join('.'), bodyOf(made) ?? text());
     }
   }
   return objects;
@@ -146,9 +147,10 @@ function nameOf({ schemaname = 'public', relname }) {
   return `${schemaname}.${relname}`;
 }
 
+/** Null for a body that is part of the statement. */
 function bodyOf({ options }) {
   const as = options.map(({ DefElem: option }) => option).find(({ defname }) => defname === 'as');
-  return as.arg.List.items.map(({ String: part }) => part.sval).join('\n');
+  return as ? as.arg.List.items.map(({ String: part }) => part.sval).join('\n') : null;
 }
 
 function* textsOfObjects(objects, owners) {

@@ -79,10 +79,12 @@ describe('the owners of tables', () => {
     write(
       'prisma/migrations/0002_second/migration.sql',
       `CREATE FUNCTION blue.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM red.apple; RETURN NULL; END $$;
-       CREATE VIEW blue.view AS SELECT id FROM red.apple;`,
+       CREATE VIEW blue.view AS SELECT id FROM red.apple;
+       CREATE FUNCTION blue.first() RETURNS int LANGUAGE sql RETURN (SELECT id FROM red."order" LIMIT 1);`,
     );
     expect(await check()).toEqual([
       'apps/any/src/a.ts → blue.sky [tables-apart]',
+      'blue.first → red.order [tables-apart]',
       'blue.touch → red.apple [tables-apart]',
       'blue.view → red.apple [tables-apart]',
       'libs/blue/src/a.ts → red.apple [tables-apart]',
