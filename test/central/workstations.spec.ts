@@ -6,13 +6,16 @@ import {
   closeSession,
   createMirror,
   createNode,
+  createToken,
   getNode,
   inviteDevice,
   listAudit,
   listDevices,
   listFiles,
+  listMirrors,
   listSessions,
   revokeDevice,
+  revokeToken,
   SOCKET_PATH,
   whoami,
 } from '@workspace-graph/contracts';
@@ -236,12 +239,53 @@ describe('a workstation that has joined', () => {
     expect((await folder.svc(['leave', '--yes', '--json'])).stdout).toContain('NOT_JOINED');
   }, 120_000);
 
+  it('joins again when its token has ended, as the same device, and knows its folders and files', async () => {
+    const [first, other] = [await person(ada, 'Wanda'), await person(ada, 'Otto')];
+    const { secret } = await ada.call(createToken, { label: 'later', scope: 'write', user_id: first.userId });
+    const wanda = new RestClient(balancer.url, secret);
+    const folder = await joined(first);
+    let station = await startWorkstation(folder);
+    await untilConnected(station);
+    const id = await project('Kept');
+    const here = await mirrored(station.client, id);
+    writeFileSync(join(here, 'wip/kept.md'), 'kept');
+    const devices = () => ada.call(listDevices, { user_id: first.userId });
+    const files = async () => (await wanda.call(listFiles, { node_id: id })).items.map((file) => [file.id, file.path]);
+    await until('the file is known', async () => (await files()).length === 1);
+    const [before, [device]] = [await files(), (await devices()).items];
+    // Which ends what was made with it.
+    await first.call(revokeToken, { token_id: (await first.call(whoami, {})).credential_id ?? '' });
+    await until('it is told', async () => (await (await station.client.send(whoami, {})).text()).includes('svc join'));
+    const told = await folder.svc(['status']);
+    expect([told.code, told.stderr]).toEqual([expect.any(Number), expect.stringContaining(`svc join ${balancer.url}`)]);
+    const codeOf = async (who: RestClient) => (await who.call(inviteDevice, {})).code;
+    expect((await folder.svc(['join', balancer.url, '--json'], { input: await codeOf(wanda) })).stdout).toContain(
+      'ALREADY_RUNNING',
+    );
+    await folder.stop();
+    const wrong = await folder.svc(['join', balancer.url, '--json'], { input: await codeOf(other) });
+    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringMatching(/DEVICE_NOT_FOUND.*svc leave/s)]);
+    const again = await folder.svc(['join', balancer.url, '--json'], { input: await codeOf(wanda) });
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ device: device && { id: device.id, name: device.name } }),
+    ]);
+    station = await startWorkstation(folder);
+    await untilConnected(station);
+    writeFileSync(join(here, 'wip/more.md'), 'more');
+    await until('it goes on', async () => (await files()).length === 2);
+    expect(await files()).toEqual(expect.arrayContaining(before));
+    expect((await devices()).items).toHaveLength(1);
+    const folders = await station.client.call(listMirrors, {});
+    expect(folders.items).toMatchObject([{ local_path: here }]);
+    await folder.stop();
+  }, 180_000);
+
   it('is left by its person, and joins again in the same folder', async () => {
     const wanda = await person(ada, 'Wanda');
     const folder = await joined(wanda);
-    expect((await folder.svc(['join', balancer.url, '--code', 'svc_join_x', '--json'])).stdout).toContain(
-      'ALREADY_JOINED',
-    );
+    const elsewhere = await folder.svc(['join', 'https://other.example.org', '--code', 'svc_join_x', '--json']);
+    expect(elsewhere.stdout).toContain('ALREADY_JOINED');
     const preview = await folder.svc(['leave']);
     expect([preview.code, preview.stdout]).toEqual([0, expect.stringContaining('Nothing was changed')]);
     const none = { left: false, only_here: [], uncleared: [] };

@@ -28,6 +28,12 @@ export function troubleOf(found: FoundWorkspace, paths: WorkspacePaths): Trouble
       what: `serves ${paths.root} at ${found.state.url}, but does not accept the credential in ${paths.token}: it is missing, damaged or revoked.`,
       advice: 'Run `svc stop`, then `svc start`, which creates a new one; or set SVC_TOKEN to another credential.',
     };
+  if (found.answer === 'disowned')
+    return {
+      code: 'CREDENTIAL_REFUSED',
+      what: `serves ${paths.root}. ${found.message}`,
+      advice: 'Stop it first with `svc stop`.',
+    };
   if (found.answer === 'silent')
     return {
       code: 'WORKSPACE_SILENT',

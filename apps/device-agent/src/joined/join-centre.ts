@@ -1,4 +1,5 @@
-import { JOIN_PATH, joinDevice, type OutputOf } from '@workspace-graph/contracts';
+import { JOIN_PATH, type JoinRequest, joinDevice, type OutputOf } from '@workspace-graph/contracts';
+import type { z } from 'zod';
 import { CliError } from '../cli/cli-error.js';
 
 const ANSWER_MS = 30_000;
@@ -22,10 +23,10 @@ export function centreUrl(text: string, { insecure }: { readonly insecure: boole
   return parsed.origin;
 }
 
-/** Exchanges a code for a device and its token. @throws CliError with the error object of the gateway */
+/** Exchanges a code for a device, or for that which joins again, and its token. @throws CliError with the error object of the gateway */
 export async function joinCentre(
   url: string,
-  request: { readonly code: string; readonly name: string },
+  request: z.input<typeof JoinRequest>,
 ): Promise<OutputOf<typeof joinDevice>> {
   const response = await answer(`${url}${JOIN_PATH}`, {
     method: 'POST',

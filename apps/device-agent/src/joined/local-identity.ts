@@ -15,7 +15,7 @@ import {
 import { newId } from '@workspace-graph/platform';
 import type { Centre, Me } from './centre.js';
 import type { LocalCredential, LocalCredentials } from './local-credentials.js';
-import type { Membership } from './membership.js';
+import { howToJoinAgain, type Membership } from './membership.js';
 
 const SERVED: readonly Operation[] = [authenticate, authenticateDevice, whoami, rotateToken, completeRotation];
 
@@ -128,9 +128,10 @@ export function tokenOf(
   };
 }
 
-function notOurs({ url }: Membership): ServiceError {
+function notOurs({ url, device }: Membership): ServiceError {
   return new ServiceError(
     'UNAUTHENTICATED',
-    `${url} does not take this workstation as a device any more: it was revoked, or its token has ended. Leave with \`svc leave\` and join again; files in the folders of nodes stay where they are.`,
+    `${url} does not take this workstation as a device any more: it was revoked, or its token has ended. ${howToJoinAgain(url)} Where it was revoked, leave before with \`svc leave\`.`,
+    { device_id: device.id },
   );
 }

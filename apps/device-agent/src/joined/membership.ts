@@ -27,6 +27,8 @@ export const Membership = z.strictObject({
 });
 export type Membership = z.infer<typeof Membership>;
 
+const SOON_MS = 14 * 24 * 60 * 60 * 1_000;
+
 type Files = Pick<WorkspacePaths, 'own' | 'joined' | 'deviceToken'>;
 
 /** The membership of the workspace in a folder; null for a local workspace. @throws CliError MEMBERSHIP_DAMAGED, FOLDER_UNUSABLE */
@@ -51,31 +53,51 @@ export async function writeMembership(paths: Pick<Files, 'own' | 'joined'>, memb
 }
 
 /** @throws CliError MEMBERSHIP_DAMAGED, KEYCHAIN_UNAVAILABLE, FOLDER_UNUSABLE */
-export async function readDeviceToken(paths: Files, { device, token_store }: Membership): Promise<string> {
+export async function readDeviceToken(paths: Files, { url, device, token_store }: Membership): Promise<string> {
   const token = await deviceTokens(token_store, device.id, paths).read();
   if (token) return token;
   const place = token_store === 'file' ? `${paths.deviceToken} is missing` : 'The entry of the keychain is missing';
   throw new CliError('MEMBERSHIP_DAMAGED', `${place}: it holds the token of this device.`, {
-    hint: 'Leave with `svc leave --offline` and join again: files in the folders of nodes stay where they are.',
+    hint: howToJoinAgain(url),
   });
 }
 
-/** The token first: what tells of a membership without one could not be used. */
-export async function storeMembership(paths: Files, membership: Membership, token: string): Promise<void> {
+/** The token first: what tells of a membership without one could not be used. A token that lay elsewhere `before` goes. */
+export async function storeMembership(
+  paths: Files,
+  membership: Membership,
+  token: string,
+  before: Membership | null,
+): Promise<void> {
   await deviceTokens(membership.token_store, membership.device.id, paths).write(token);
   await writeMembership(paths, membership);
+  if (before && before.token_store !== membership.token_store)
+    await ignoringKeychain(deviceTokens(before.token_store, before.device.id, paths).remove());
 }
 
-/** From here on the folder belongs to no central workspace. A keychain that does not answer keeps what works nowhere any more. */
+/** What to do where the token of a device has ended, or is about to. */
+export function howToJoinAgain(url: string): string {
+  return `Make a new code with \`svc device invite\`, and join again in this folder with \`svc join ${url}\`: files, and what is known of them here, stay.`;
+}
+
+/** Whether the token of a device ends within two weeks. */
+export function endsSoon({ token_expires_at }: Pick<Membership, 'token_expires_at'>): boolean {
+  return Date.parse(token_expires_at) - Date.now() < SOON_MS;
+}
+
+/** From here on the folder belongs to no central workspace. */
 export async function forgetMembership(paths: Files, membership: Membership | null): Promise<void> {
   await rm(paths.joined, { force: true });
   await rm(paths.deviceToken, { force: true });
   if (membership?.token_store !== 'keychain') return;
-  await deviceTokens('keychain', membership.device.id, paths)
-    .remove()
-    .catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-    });
+  await ignoringKeychain(deviceTokens('keychain', membership.device.id, paths).remove());
+}
+
+/** One that does not answer keeps what works nowhere any more. */
+async function ignoringKeychain(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+  });
 }
 
 async function readIfThere(path: string, paths: Pick<Files, 'own'>): Promise<string | null> {

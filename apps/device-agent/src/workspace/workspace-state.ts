@@ -19,10 +19,15 @@ export type WorkspaceState = z.infer<typeof WorkspaceState>;
 /** What any of our processes says to a credential: who it belongs to, or why it cannot tell. */
 const Reply = z.union([
   z.object({ credential_id: z.string() }),
-  z.object({ code: z.string(), request_id: z.string() }),
+  z.object({
+    code: z.string(),
+    message: z.string(),
+    request_id: z.string(),
+    details: z.object({ device_id: z.string() }).optional().catch(undefined),
+  }),
 ]);
-/** `silent`: nothing of ours answers at its address, or not in time. */
-type Answer = 'accepts' | 'refuses' | 'silent';
+/** `disowned`: it is a device that its centre does not take any more. `silent`: nothing of ours answers at its address, or not in time. */
+type Answer = 'accepts' | 'refuses' | 'disowned' | 'silent';
 const UNAUTHENTICATED = 401;
 const ANSWER_MS = 2_000;
 
@@ -38,6 +43,8 @@ export interface FoundWorkspace {
   readonly state: WorkspaceState | null;
   /** What it says to the kept credential. */
   readonly answer: Answer;
+  /** Why it refuses, in its words. */
+  readonly message?: string;
 }
 
 type StatePaths = Pick<WorkspacePaths, 'own' | 'state' | 'token'>;
@@ -55,7 +62,7 @@ export async function findWorkspace(paths: StatePaths): Promise<FoundWorkspace |
   const parsed = WorkspaceState.safeParse(parseJson(text ?? ''));
   if (!parsed.success || parsed.data.pid !== pid) return { pid, state: null, answer: 'silent' };
   const credential = (await readIfThere(paths, paths.token)) ?? '';
-  return { pid, state: parsed.data, answer: await answerOf(parsed.data, credential.trim()) };
+  return { pid, state: parsed.data, ...(await answerOf(parsed.data, credential.trim())) };
 }
 
 /** The state of a workspace that runs and takes the kept credential, else null. */
@@ -81,14 +88,20 @@ export async function removeState(path: string): Promise<void> {
 }
 
 /** Being too busy to look at a credential is told with a code of the product, and is no refusal. */
-async function answerOf(state: WorkspaceState, credential: string): Promise<Answer> {
+async function answerOf(
+  state: WorkspaceState,
+  credential: string,
+): Promise<Pick<FoundWorkspace, 'answer' | 'message'>> {
   try {
     const headers = isSendable(credential) ? { authorization: `Bearer ${credential}` } : {};
     const response = await fetch(new URL('/me', state.url), { headers, signal: AbortSignal.timeout(ANSWER_MS) });
-    if (!Reply.safeParse(parseJson(await response.text())).success) return 'silent';
-    return response.status === UNAUTHENTICATED ? 'refuses' : 'accepts';
+    const { data } = Reply.safeParse(parseJson(await response.text()));
+    if (!data) return { answer: 'silent' };
+    if (response.status !== UNAUTHENTICATED) return { answer: 'accepts' };
+    if ('details' in data && data.details) return { answer: 'disowned', message: data.message };
+    return { answer: 'refuses' };
   } catch {
-    return 'silent';
+    return { answer: 'silent' };
   }
 }
 

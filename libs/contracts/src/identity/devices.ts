@@ -79,7 +79,16 @@ export const revokeDevice = command({
 export const LINK_PATH = '/devices/link';
 /** Where a code is exchanged for the token of a device. */
 export const JOIN_PATH = '/devices/join';
-export const JoinRequest = z.strictObject({ code: JoinCode, name: Name.describe('What the workstation is called.') });
+const rejoins = {
+  device_id: Id.optional().describe(
+    'The device that joins again, one of the invited person that is not revoked: it keeps what it is known by, and its former token ends. Without it, a new device is made.',
+  ),
+};
+export const JoinRequest = z.strictObject({
+  code: JoinCode,
+  name: Name.describe('What the workstation is called.'),
+  ...rejoins,
+});
 
 /** Internal: the edge has been given a code, and names its hash. */
 export const joinDevice = command({
@@ -87,14 +96,14 @@ export const joinDevice = command({
   owner: 'identity',
   tier: 'internal',
   reach: 'internal',
-  doc: 'Make the device that somebody has been invited to join, and its token.',
-  input: z.strictObject({ code_sha256: z.string().regex(/^[0-9a-f]{64}$/), name: Name }),
+  doc: 'Make the device that somebody has been invited to join, or take one that joins again, and make its token.',
+  input: z.strictObject({ code_sha256: z.string().regex(/^[0-9a-f]{64}$/), name: Name, ...rejoins }),
   output: z.strictObject({
     device: Device,
     token: z.string().describe('svc_dev_…, shown once.'),
     expires_at: Timestamp.describe('When the token ends.'),
   }),
-  errors: ['CONFLICT'],
+  errors: ['CONFLICT', 'DEVICE_NOT_FOUND'],
 });
 
 /** Internal: turns a device that has been verified into its caller. */

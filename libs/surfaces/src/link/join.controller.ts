@@ -23,8 +23,8 @@ export class JoinController {
   @HttpCode(201)
   @EdgeRoute({ tier: 'public', takesNoCookie: true })
   async join(@Req() request: FastifyRequest): Promise<OutputOf<typeof joinDevice>> {
-    const { code, name } = readInput(JoinRequest, request.body);
+    const { code, ...joining } = readInput(JoinRequest, request.body);
     const code_sha256 = createHash('sha256').update(code).digest('hex');
-    return ask(this.parts.bus, joinDevice, { code_sha256, name }, { caller: EDGE, requestId: request.id });
+    return ask(this.parts.bus, joinDevice, { code_sha256, ...joining }, { caller: EDGE, requestId: request.id });
   }
 }

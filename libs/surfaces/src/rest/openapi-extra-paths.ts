@@ -77,7 +77,7 @@ const JOIN: ZodOpenApiOperationObject = {
   tags: ['Devices'],
   summary: 'Exchange the code of an invitation for the token of a device.',
   description:
-    'Works once for each code, and needs no credential. The device then opens its link, a WebSocket at `/devices/link`, with the token.',
+    'Works once for each code, and needs no credential. The device then opens its link, a WebSocket at `/devices/link`, with the token. One that names its `device_id` joins again and gets a new token.',
   requestBody: { required: true, content: { 'application/json': { schema: JoinRequest } } },
   responses: {
     '201': {

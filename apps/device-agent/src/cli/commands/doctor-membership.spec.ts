@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 afterAll(() => centre.close());
 
-async function found(url: string) {
+async function found(url: string, token_expires_at = '2096-07-01T00:00:00.000Z') {
   const id = '01a22740-0f2d-7461-8a53-f913253af832';
   const membership: Membership = {
     format: 1,
@@ -32,19 +32,21 @@ async function found(url: string) {
     scope: 'write',
     me: null,
     joined_at: '2026-01-01T00:00:00.000Z',
-    token_expires_at: '2026-07-01T00:00:00.000Z',
+    token_expires_at,
     token_store: 'file',
   };
   const paths = workspacePaths(root);
   await mkdir(paths.own, { recursive: true });
-  await storeMembership(paths, membership, 'secret');
+  await storeMembership(paths, membership, 'secret', null);
   return checkMembership(paths);
 }
 
 describe('what the doctor says of the centre', () => {
   it('is whether it takes the device, and else why it cannot be asked', async () => {
     const url = `http://127.0.0.1:${(centre.address() as AddressInfo).port}`;
-    expect(await found(url)).toMatchObject([{ state: 'ok', found: `a device of ${url}: laptop, until 2026-07-01` }]);
+    expect(await found(url)).toMatchObject([{ state: 'ok', found: `a device of ${url}: laptop, until 2096-07-01` }]);
+    const soon = new Date(Date.now() + 9 * 24 * 60 * 60 * 1_000).toISOString();
+    expect(await found(url, soon)).toMatchObject([{ state: 'warning', advice: expect.stringContaining('svc join') }]);
     status = 401;
     expect(await found(url)).toMatchObject([{ state: 'failed', advice: expect.stringContaining('svc leave') }]);
     // What a proxy says while no gateway is there.

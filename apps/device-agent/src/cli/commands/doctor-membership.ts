@@ -1,6 +1,6 @@
 import type { Finding } from '@workspace-graph/contracts';
 import { reasonOf } from '../../joined/join-centre.js';
-import { type Membership, readDeviceToken, readMembership } from '../../joined/membership.js';
+import { endsSoon, howToJoinAgain, type Membership, readDeviceToken, readMembership } from '../../joined/membership.js';
 import type { WorkspacePaths } from '../../workspace/workspace-paths.js';
 import { CliError } from '../cli-error.js';
 
@@ -36,7 +36,7 @@ async function look({ url, device, token_expires_at }: Membership, token: string
       check,
       state: 'failed',
       found: `${url} does not take this workstation as a device any more`,
-      advice: 'Leave with `svc leave` and join again with a new code; files in the folders of nodes stay.',
+      advice: `${howToJoinAgain(url)} Where the device was revoked, leave before with \`svc leave\`.`,
     };
   if (status !== OK)
     return {
@@ -45,9 +45,7 @@ async function look({ url, device, token_expires_at }: Membership, token: string
       found: `${url} answers ${status}`,
       advice: `Ask who runs it, if that lasts. ${OFFLINE}`,
     };
-  return {
-    check,
-    state: 'ok',
-    found: `a device of ${url}: ${device.name}, until ${token_expires_at.slice(0, 10)}`,
-  };
+  const found = `a device of ${url}: ${device.name}, until ${token_expires_at.slice(0, 10)}`;
+  if (endsSoon({ token_expires_at })) return { check, state: 'warning', found, advice: howToJoinAgain(url) };
+  return { check, state: 'ok', found };
 }

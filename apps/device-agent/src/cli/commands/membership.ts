@@ -26,7 +26,7 @@ interface JoinOptions {
   readonly name?: string;
   readonly root?: string;
   readonly insecure?: boolean;
-  readonly tokenStore: TokenStore;
+  readonly tokenStore?: TokenStore;
 }
 interface LeaveOptions extends ConfirmOptions {
   readonly root?: string;
@@ -48,26 +48,27 @@ interface Leaving {
 const EXAMPLES = `
 Examples:
   svc join https://graph.example.org            asks for the code that \`svc device invite\` has printed
-  svc join graph.example.org --root ~/Acme      in a folder of its own`;
+  svc join graph.example.org --root ~/Acme      in a folder of its own
+  svc join https://graph.example.org            once more, in the same folder, before or after the token of the device has ended`;
 
 /** `svc join`, `svc leave` */
 export function membershipCommands(program: Command): void {
   runs<JoinOptions>(
     program
       .command('join')
-      .description('make this workstation a device of a central workspace, with a code of `svc device invite`')
+      .description(
+        'make this workstation a device of a central workspace, with a code of `svc device invite`; one that is a device already gets a new token',
+      )
       .argument('<url>', 'where the central workspace answers')
       .option('--code <code>', 'the code; without it, it is asked for, or read from standard input')
-      .option('--name <name>', 'what the device is called; default: the name of this machine')
+      .option('--name <name>', 'what the device is called; default: as before, or the name of this machine')
       .option('--root <folder>', 'folder of the workspace')
       .option('--insecure', 'allow an address without encryption')
       .addOption(
         new Option(
           '--token-store <store>',
-          'where the token of the device is kept: a file of its user alone, or the keychain',
-        )
-          .choices(TOKEN_STORES)
-          .default('file'),
+          'where the token of the device is kept: a file of its user alone, or the keychain; default: as before, or file',
+        ).choices(TOKEN_STORES),
       )
       .addHelpText('after', EXAMPLES),
     async ({ out, args: [url = ''], options }) => joinWorkspace(out, url, options),
@@ -89,29 +90,32 @@ async function joinWorkspace(out: Output, address: string, options: JoinOptions)
   requireLocal('join');
   const paths = pathsOf(options.root);
   const url = centreUrl(address, { insecure: options.insecure ?? false });
-  await requireFree(paths);
-  await requireStore(options.tokenStore);
+  const before = await formerMembership(paths, url);
+  const token_store = options.tokenStore ?? before?.token_store ?? 'file';
+  await requireStore(token_store);
   const code = (options.code ?? (await readCode())).trim();
   await ensureFolders(paths);
   const lock = takeOwnership(paths.own);
   try {
-    const joined = await joinCentre(url, { code, name: options.name ?? (hostname() || 'workstation') });
-    const { device, token, expires_at } = joined;
+    const name = options.name ?? before?.device.name ?? (hostname() || 'workstation');
+    const { device, token, expires_at } = before
+      ? await joinAgain(url, { code, name, device_id: before.device.id })
+      : await joinCentre(url, { code, name });
     const membership: Membership = {
       format: 1,
       url,
       device: { id: device.id, name: device.name },
       user: device.user,
       scope: device.scope ?? 'read',
-      me: null,
+      me: before?.me ?? null,
       joined_at: device.joined_at,
       token_expires_at: expires_at,
-      token_store: options.tokenStore,
+      token_store,
     };
-    await storeMembership(paths, membership, token);
+    await storeMembership(paths, membership, token, before);
     const start = options.root === undefined ? 'svc start' : `svc start --root ${paths.root}`;
     out.result({ ...membership, root: paths.root }, [
-      `This workstation is a device of ${url} now: ${device.name}, of ${device.user.name}.`,
+      `This workstation is a device of ${url} ${before ? 'again' : 'now'}: ${device.name}, of ${device.user.name}, until ${expires_at.slice(0, 10)}.`,
       `Its folder is ${paths.root}. Start it with \`${start}\`.`,
     ]);
   } finally {
@@ -119,11 +123,15 @@ async function joinWorkspace(out: Output, address: string, options: JoinOptions)
   }
 }
 
-/** Before anything is asked of the centre: a code works once. */
-async function requireFree(paths: WorkspacePaths): Promise<void> {
+/**
+ * What this folder was until now of that central workspace; null for a new folder. Before anything is asked of the centre:
+ * a code works once. @throws CliError ALREADY_RUNNING, ALREADY_JOINED, NOT_EMPTY
+ */
+async function formerMembership(paths: WorkspacePaths, url: string): Promise<Membership | null> {
   const found = await findWorkspace(paths);
   if (found) throw alreadyRunning(found, paths);
   const membership = await readMembership(paths);
+  if (membership?.url === url) return membership;
   if (membership)
     throw new CliError('ALREADY_JOINED', `${paths.root} belongs to ${membership.url} already.`, {
       hint: 'Start it with `svc start`; leave that workspace with `svc leave`; or join in another folder with --root.',
@@ -132,6 +140,22 @@ async function requireFree(paths: WorkspacePaths): Promise<void> {
     throw new CliError('NOT_EMPTY', `${paths.root} holds a local workspace, which stays as it is.`, {
       hint: 'Join in another folder with --root (also SVC_WORKSPACE_ROOT). `svc export` and `svc import` bring the graph along.',
     });
+  return null;
+}
+
+/** The same device with a new token; what this folder knows of its files stays. */
+async function joinAgain(
+  url: string,
+  request: Required<Parameters<typeof joinCentre>[1]>,
+): ReturnType<typeof joinCentre> {
+  try {
+    return await joinCentre(url, request);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'DEVICE_NOT_FOUND') throw error;
+    throw new CliError(error.code, error.message, {
+      hint: 'Leave first with `svc leave`, which keeps the files in the folders of nodes; or join in another folder with --root.',
+    });
+  }
 }
 
 async function readCode(): Promise<string> {

@@ -13,6 +13,7 @@ import {
 import { loadConfig } from '@workspace-graph/platform/config';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { endsSoon, howToJoinAgain } from '../../joined/membership.js';
 import { databaseOutside } from '../../workspace/database-place.js';
 import { type WorkspacePaths, workspacePaths } from '../../workspace/workspace-paths.js';
 import { findWorkspace, type WorkspaceState } from '../../workspace/workspace-state.js';
@@ -102,7 +103,7 @@ function databaseRow(state: WorkspaceState, paths: WorkspacePaths): string[][] {
 const LINK_STATES = {
   connected: 'connected',
   unreachable: 'cannot be reached; what changes in folders meanwhile is told to it afterwards',
-  refused: 'refuses this device: leave with `svc leave`, and join again',
+  refused: 'does not take this device any more',
 } as const;
 
 function membershipRows({ url, device, state, problem, since, token_expires_at }: Membership): string[][] {
@@ -110,6 +111,7 @@ function membershipRows({ url, device, state, problem, since, token_expires_at }
     ['centre', `${url} ${LINK_STATES[state]} (since ${since})`],
     ...(problem === null ? [] : [['', problem]]),
     ['device', `${device.name}, until ${token_expires_at.slice(0, 10)}`],
+    ...(state === 'refused' || endsSoon({ token_expires_at }) ? [['', howToJoinAgain(url)]] : []),
   ];
 }
 

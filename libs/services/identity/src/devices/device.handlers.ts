@@ -29,12 +29,15 @@ import {
   DEVICE_CALLER,
   DEVICE_CURSOR,
   DEVICE_PAGE,
+  DEVICE_TO_JOIN,
   DEVICE_TO_REVOKE,
+  FORGET_INVITATION_OF_DEVICE,
   FORGET_INVITATIONS,
   INSERT_DEVICE,
   INSERT_INVITATION,
   INVITATION,
   INVITATIONS_OF_USER,
+  RENAME_DEVICE,
   REVOKE_DEVICE,
   TOKENS_OF_DEVICE,
   USE_INVITATION,
@@ -45,6 +48,8 @@ interface DeviceRow extends Record<string, unknown> {
   readonly max_scope: Scope;
   readonly claim_scope: Scope | null;
 }
+
+type Joining = Omit<ParsedInputOf<typeof joinDevice>, 'code_sha256'>;
 
 interface Invitation {
   readonly id: string;
@@ -72,11 +77,11 @@ export class DeviceHandlers {
 
   @Handles(joinDevice)
   async join(
-    { code_sha256, name }: ParsedInputOf<typeof joinDevice>,
+    { code_sha256, ...joining }: ParsedInputOf<typeof joinDevice>,
     { envelope }: OperationContext,
   ): Promise<ReplyOf<typeof joinDevice>> {
     const context = systemContext(joinDevice.name, envelope.requestId);
-    return runCommand(this.database, context, (tx) => join(tx, Buffer.from(code_sha256, 'hex'), name), {
+    return runCommand(this.database, context, (tx) => join(tx, Buffer.from(code_sha256, 'hex'), joining), {
       keepReply: false,
     });
   }
@@ -153,7 +158,7 @@ async function refuseTooManyInvitations(tx: Transaction, userId: string): Promis
 }
 
 /** Whoever has the code joins, once, while the invitation and what made it work. */
-async function join(tx: Transaction, codeSha256: Buffer, name: string) {
+async function join(tx: Transaction, codeSha256: Buffer, { name, device_id: again }: Joining) {
   const invitation = await tx.row<Invitation>(INVITATION, [codeSha256]);
   if (!invitation) throw refusedCode();
   const { user_id: userId, made_by: madeBy } = invitation;
@@ -162,8 +167,9 @@ async function join(tx: Transaction, codeSha256: Buffer, name: string) {
   const maker = await lockMaker(tx, madeBy).catch((error: unknown) => {
     throw error instanceof ServiceError ? refusedCode() : error;
   });
-  const deviceId = newId();
-  await tx.execute(INSERT_DEVICE, [deviceId, userId, name]);
+  const deviceId = again ?? newId();
+  const before = again === undefined ? null : await joinAgain(tx, again, { userId, name });
+  if (!before) await tx.execute(INSERT_DEVICE, [deviceId, userId, name]);
   await tx.execute(USE_INVITATION, [invitation.id, deviceId]);
   const latest = maker ? new Date(maker.expires_at) : null;
   const wanted = inDays(LIMITS.tokenDaysDefault);
@@ -178,10 +184,34 @@ async function join(tx: Transaction, codeSha256: Buffer, name: string) {
     deviceId,
   });
   const after = { name, user_id: userId, scope, invitation_id: invitation.id };
-  tx.audit({ action: joinDevice.name, targetKind: 'device', targetId: deviceId, after });
+  tx.audit({ action: joinDevice.name, targetKind: 'device', targetId: deviceId, ...(before ? { before } : {}), after });
   const row = await tx.row<{ device: Device }>(DEVICE_BY_ID, [deviceId]);
   if (!row) throw new Error('The device that was just written is missing');
   return { device: row.device, token: secret, expires_at: token.expires_at };
+}
+
+/** Ends what the device was known by until now, and renames it. Answers how it was called. @throws ServiceError DEVICE_NOT_FOUND */
+async function joinAgain(
+  tx: Transaction,
+  id: string,
+  { userId, name }: { readonly userId: string; readonly name: string },
+): Promise<{ readonly name: string }> {
+  const found = await tx.row<{ name: string }>(DEVICE_TO_JOIN, [id, userId]);
+  if (!found)
+    throw new ServiceError(
+      'DEVICE_NOT_FOUND',
+      'The device was revoked, or belongs to somebody else than the one whom this code invites. The code can still be used.',
+      { device_id: id },
+    );
+  await endTokensOf(tx, id);
+  await tx.execute(FORGET_INVITATION_OF_DEVICE, [id]);
+  await tx.execute(RENAME_DEVICE, [id, name]);
+  return found;
+}
+
+async function endTokensOf(tx: Transaction, deviceId: string): Promise<void> {
+  const tokens = await tx.row<{ ids: string[] }>(TOKENS_OF_DEVICE, [deviceId]);
+  await endTokens(tx, END_TOKENS, [tokens?.ids ?? []]);
 }
 
 async function revoke(tx: Transaction, id: string, caller: Caller): Promise<void> {
@@ -194,8 +224,7 @@ async function revoke(tx: Transaction, id: string, caller: Caller): Promise<void
     throw new ServiceError('DEVICE_NOT_FOUND', `There is no device ${id} that you may revoke.`, { device_id: id });
   if (found.revoked) return;
   const row = await tx.row<{ revoked_at: string }>(REVOKE_DEVICE, [id]);
-  const tokens = await tx.row<{ ids: string[] }>(TOKENS_OF_DEVICE, [id]);
-  await endTokens(tx, END_TOKENS, [tokens?.ids ?? []]);
+  await endTokensOf(tx, id);
   tx.audit({
     action: revokeDevice.name,
     targetKind: 'device',

@@ -124,6 +124,41 @@ describe('a workstation that is invited', () => {
     expect((await harness.call(listDevices, {}, person)).items).toHaveLength(2);
   });
 
+  it('joins again as the device that it was, with a new token alone', async () => {
+    const again = async (id: string, who = person) => {
+      const { code } = await harness.call(inviteDevice, {}, who);
+      return { code_sha256: sha256(code), name: 'desktop', device_id: id };
+    };
+    const first = await join((await harness.call(inviteDevice, {}, person)).code);
+    const { id } = first.device;
+    const renewed = await harness.call(joinDevice, await again(id), EDGE);
+    expect(renewed.device).toMatchObject({ id, name: 'desktop', joined_at: first.device.joined_at });
+    await expect(callerOf(first.token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect((await callerOf(renewed.token)).device_id).toBe(id);
+    expect(await ended()).toContainEqual({ credential_id: expect.any(String), user_id: person.user_id });
+    const third = await harness.call(joinDevice, await again(id), EDGE);
+    expect((await harness.call(listDevices, {}, person)).items.map((device) => device.id)).toEqual([id, device_id]);
+    const audit = await harness.database.pool.query(
+      `SELECT before FROM audit.entry WHERE target_id = $1 AND action = 'join_device' ORDER BY id`,
+      [id],
+    );
+    expect(audit.rows.map(({ before }) => before)).toEqual([null, { name: 'laptop' }, { name: 'desktop' }]);
+    // Of somebody else, revoked, or none: and the code can still be used.
+    const other = await harness.user('Cy', 'manage');
+    for (const [of, who] of [
+      [id, other],
+      [newId(), person],
+    ] as const) {
+      const joining = await again(of, who);
+      await harness.refusal(joinDevice, joining, EDGE, 'DEVICE_NOT_FOUND');
+      const { device_id: _none, ...anew } = joining;
+      expect((await harness.call(joinDevice, anew, EDGE)).device.id).not.toBe(id);
+    }
+    expect((await callerOf(third.token)).device_id).toBe(id);
+    await harness.call(revokeDevice, { device_id: id }, person);
+    await harness.refusal(joinDevice, await again(id), EDGE, 'DEVICE_NOT_FOUND');
+  });
+
   it('joins with no other code, nor one that has ended, nor for somebody who is disabled', async () => {
     await refusedJoin('svc_join_none');
     const late = await harness.call(inviteDevice, {}, person);

@@ -23,6 +23,17 @@ export const INSERT_DEVICE = statement(
   `INSERT INTO identity.device (id, user_id, name) VALUES ($1::uuid, $2::uuid, $3::text)`,
 );
 
+/** The device $1 of the user $2, locked, unless it is revoked. */
+export const DEVICE_TO_JOIN = statement(
+  'device.to_join',
+  `SELECT name FROM identity.device WHERE id = $1::uuid AND user_id = $2::uuid AND revoked_at IS NULL FOR UPDATE`,
+);
+
+export const RENAME_DEVICE = statement(
+  'device.rename',
+  `UPDATE identity.device SET name = $2::text WHERE id = $1::uuid`,
+);
+
 /** Sort key of a list of devices: the id. */
 export const DEVICE_CURSOR = cursorOf<[string]>('list_devices', z.tuple([Id]));
 
@@ -103,6 +114,12 @@ export const INVITATION = statement(
   `
   SELECT i.id, i.user_id, i.scope, i.made_by FROM identity.device_invitation i JOIN identity."user" u ON u.id = i.user_id
   WHERE i.code_sha256 = $1::bytea AND i.device_id IS NULL AND i.expires_at > now() AND u.disabled_at IS NULL FOR UPDATE OF i`,
+);
+
+/** The invitation by which the device $1 joined before. */
+export const FORGET_INVITATION_OF_DEVICE = statement(
+  'device.forget_its_invitation',
+  `DELETE FROM identity.device_invitation WHERE device_id = $1::uuid`,
 );
 
 /** The invitation $1 is used up by the device $2. */
