@@ -44,6 +44,9 @@ export const Text = z
   .refine((value) => !value.includes('\u0000'), 'must not contain NUL characters')
   .refine(isWellFormed, 'must be valid Unicode text');
 
+/** Free text that says something. */
+export const SaidText = Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank');
+
 /** Text of a limited length that is kept or looked for as it is. */
 export const plainText = (most: number) =>
   z

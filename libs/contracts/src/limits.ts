@@ -43,6 +43,9 @@ export const LIMITS = {
   /** Levels of arrays and objects in a JSON text. */
   jsonDepth: 64,
   recipientsPerNode: 500,
+  assigneesPerResponsibility: 200,
+  /** Characters of why somebody asks for access, and of what is said to that. */
+  reasonLength: 2_000,
   pendingAccessRequestsPerUser: 50,
   /** That work at the same time. */
   tokensPerUser: 100,

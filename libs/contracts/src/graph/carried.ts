@@ -39,7 +39,11 @@ export const addResponsibility = command({
     ...nodeId,
     title: Name,
     description: Text.default(''),
-    assignee_ids: z.array(Id).max(200).default([]).describe('Actors who hold it; duplicates are ignored.'),
+    assignee_ids: z
+      .array(Id)
+      .max(LIMITS.assigneesPerResponsibility)
+      .default([])
+      .describe('Actors who hold it; duplicates are ignored.'),
     ...ofVersion,
   }),
   output: Responsibility,
@@ -59,7 +63,7 @@ export const updateResponsibility = command({
     responsibility_id: Id,
     title: Name.optional(),
     description: Text.optional(),
-    assignee_ids: z.array(Id).max(200).optional(),
+    assignee_ids: z.array(Id).max(LIMITS.assigneesPerResponsibility).optional(),
     ...ofVersion,
   }),
   output: Responsibility,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExpectedVersion, Id, listOf, page, paging, Text, Timestamp } from '../common.js';
+import { ExpectedVersion, Id, listOf, page, paging, SaidText, Text, Timestamp } from '../common.js';
 import { command, query } from '../operation.js';
 import { EventKind, EventStatus } from './vocabulary.js';
 
@@ -33,7 +33,6 @@ export const ListedEvent = z.strictObject({
 });
 export type ListedEvent = z.infer<typeof ListedEvent>;
 
-const content = Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank');
 const eventId = { event_id: Id };
 const tag = 'Events';
 
@@ -46,7 +45,7 @@ export const logEvent = command({
   input: z.strictObject({
     node_id: Id,
     kind: EventKind,
-    content,
+    content: SaidText,
     occurred_at: Timestamp.optional().describe('Defaults to now.'),
   }),
   output: GraphEvent,
@@ -98,7 +97,7 @@ export const editEvent = command({
   input: z.strictObject({
     ...eventId,
     kind: EventKind.optional(),
-    content: content.optional(),
+    content: SaidText.optional(),
     occurred_at: Timestamp.optional(),
     expected_version: ExpectedVersion,
   }),
@@ -130,7 +129,7 @@ export const supersedeEvent = command({
   doc: 'Replace an active or resolved event with a new one; both refer to each other.',
   input: z.strictObject({
     ...eventId,
-    content,
+    content: SaidText,
     kind: EventKind.optional().describe('Defaults to the kind of the old event.'),
     occurred_at: Timestamp.optional(),
     expected_version: ExpectedVersion,

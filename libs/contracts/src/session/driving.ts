@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExpectedVersion, Id, Name, plainText, Text } from '../common.js';
+import { ExpectedVersion, Id, Name, plainText, SaidText } from '../common.js';
 import type { ErrorCode } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { command, query } from '../operation.js';
@@ -45,7 +45,7 @@ export const startSession = command({
   doc: 'Start a task on a node: creates its session and starts the first run.',
   input: z.strictObject({
     node_id: Id,
-    brief: Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank'),
+    brief: SaidText,
     runner: plainText(100).min(1, 'must not be empty').describe('Id of a runner of list_runners.'),
     instance_id: plainText(200).optional().describe('Instance of the runner; defaults to that of the organization.'),
     policy: z
@@ -87,7 +87,7 @@ export const sendMessage = command({
   doc: 'Send a message to the run of a session of yours.',
   input: z.strictObject({
     ...sessionId,
-    text: Text.min(1, 'must not be empty').refine((value) => value.trim() !== '', 'must not be blank'),
+    text: SaidText,
   }),
   output: z.strictObject({
     seq: z.int().min(1).describe('Of the message in the log.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Scope, Via } from '../caller.js';
-import { Coordinate, Email, Id, Name, plainText, Text, Timestamp, Version } from '../common.js';
+import { Coordinate, Email, Id, Name, plainText, SaidText, Text, Timestamp, Version } from '../common.js';
 import { FilePath, Sha256 } from '../files/file.js';
 import {
   AccessLevel,
@@ -64,7 +64,7 @@ export const DocumentNode = z.strictObject({
         id: Id.optional(),
         title: Name,
         description: Text.default(''),
-        assignees: z.array(Key).default([]),
+        assignees: z.array(Key).max(LIMITS.assigneesPerResponsibility).default([]),
       }),
     )
     .optional(),
@@ -81,6 +81,7 @@ export const DocumentNode = z.strictObject({
       visibility: Visibility,
       recipients: z
         .array(z.strictObject({ user: Key.optional(), group: Key.optional(), access: AccessLevel }))
+        .max(LIMITS.recipientsPerNode)
         .default([]),
     })
     .nullable()
@@ -108,7 +109,7 @@ export const DocumentEvent = z.strictObject({
   key: Key.optional().describe('Events without a key are one event when they are equal.'),
   node: Key,
   kind: EventKind,
-  content: Text.min(1, 'must not be empty'),
+  content: SaidText,
   occurred_at: Timestamp,
   status: EventStatus.optional(),
   resolution: Text.nullable().optional(),
@@ -163,12 +164,12 @@ const DocumentAccessRequest = z.strictObject({
   node_id: Id,
   user: Key,
   access: AccessLevel,
-  reason: Text,
+  reason: Text.max(LIMITS.reasonLength),
   state: z.enum(['pending', 'approved', 'refused', 'withdrawn']),
   requested_at: Timestamp,
   decided_at: Timestamp.nullable(),
   decided_by: Key.nullable(),
-  decision_note: Text.nullable(),
+  decision_note: Text.max(LIMITS.reasonLength).nullable(),
 });
 
 /** JSON that the database can hold: no NUL and no half of a surrogate pair anywhere in it. */

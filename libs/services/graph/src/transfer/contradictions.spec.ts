@@ -5,6 +5,7 @@ import {
   type Caller,
   exportGraph,
   GraphDocument,
+  LIMITS,
   listEvents,
   putImportPart,
   runImport,
@@ -127,6 +128,40 @@ describe('a document that contradicts itself', () => {
       'events.0.supersedes: forms a cycle',
       'events.5.supersedes: is already superseded by another event',
       'events.6.supersedes: is an event of another node',
+    ]);
+  });
+
+  it('is refused for what no call may say either: blank events, too many recipients or assignees, long reasons', async () => {
+    const people = Array.from({ length: LIMITS.recipientsPerNode + 1 }, (_, place) => `u${place}`);
+    const recipients = people.map((key) => ({ user: key, access: 'read' }));
+    const assignees = people.slice(0, LIMITS.assigneesPerResponsibility + 1).map(() => 'a');
+    const long = 'x'.repeat(LIMITS.reasonLength + 1);
+    const request = {
+      id: newId(),
+      node_id: newId(),
+      user: 'u0',
+      access: 'read',
+      state: 'refused',
+      requested_at: '2026-01-01T00:00:00Z',
+      decided_at: null,
+      decided_by: null,
+    };
+    const told = await problems({
+      users: people.map((key) => user(key)),
+      actors: [{ key: 'a', type: 'person', name: 'A' }],
+      nodes: [
+        { ...org, sharing: { visibility: 'group', recipients } },
+        area('b', { responsibilities: [{ title: 'Ovens', assignees }] }),
+      ],
+      events: [note('blank', 'b', { content: ' \n\t' })],
+      access_requests: [{ ...request, reason: long, decision_note: long }],
+    });
+    expect(told).toEqual([
+      'nodes.0.sharing.recipients: must have at most 500 items',
+      'nodes.1.responsibilities.0.assignees: must have at most 200 items',
+      'events.0.content: must not be blank',
+      'access_requests.0.reason: must have at most 2000 characters',
+      'access_requests.0.decision_note: must have at most 2000 characters',
     ]);
   });
 
