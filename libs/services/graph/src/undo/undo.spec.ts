@@ -351,6 +351,23 @@ describe('the undo of a session', () => {
     expect((await graph.call(listEdges, { node_id: near.id }, graph.admin)).items).toHaveLength(1);
   });
 
+  it('of another session is told by the undo of the session that did it, and stays; with what it undid hidden, nothing is told', async () => {
+    const writer = await graph.session(graph.writer, { home: near.id, write: [near.id] });
+    await graph.call(logEvent, { node_id: near.id, kind: 'note', content: 'Elsewhere' }, writer);
+    const other = await graph.session(graph.writer, { home: node.id, write: [node.id, near.id] });
+    const of = (session: Caller, caller = graph.writer) => undo({ session_id: session.session_id ?? '' }, caller);
+    expect(said(await of(writer, other))).toEqual(['log undone']);
+    const told = await of(other);
+    expect(said(told)).toEqual(['undo_session not_undoable']);
+    expect(told).toMatchObject({
+      undone: 0,
+      kept: 1,
+      changes: [{ target_kind: 'session', target_id: writer.session_id, node: { id: near.id } }],
+    });
+    await graph.call(setAccess, { node_id: near.id, visibility: 'private', confirmed: true }, graph.admin);
+    expect(await of(other)).toMatchObject({ undone: 0, kept: 0, changes: [] });
+  });
+
   it('goes as far as it is told, and sets back no memory of what is not set back', async () => {
     await graph.call(updateNode, { node_id: near.id, lifecycle: 'needs_attention' }, graph.admin);
     await graph.call(archiveNode, { node_id: near.id }, agent);

@@ -9,13 +9,15 @@ export const SEEN_SESSION = statement(
 
 const visible = (id: string): string => `EXISTS (SELECT FROM ${VISIBLE} v WHERE v.id = ${id})`;
 
+const UNDID_OTHER = `(a.target_kind = 'session' AND a.action = 'undo_session' AND a.target_id <> a.session_id)`;
+
 /** Those who undo the same session at the same moment take turns. $1 session. */
 export const LOCK_UNDO = statement('undo.lock', `SELECT pg_advisory_xact_lock(7311, hashtext($1::text))`);
 
 /**
- * The last changes of a session to what the caller sees, the last one first, but for those by which it undid others. $1 user,
- * $2 sees all, $3 session, $4 first seq or null, $5 most, $6 last seq or null, $7 session of the caller, which changes what it
- * holds for that alone.
+ * The last changes of a session to what the caller sees, the last one first. All by which it undid another session are one, the
+ * undo; those by which it undid its own are none. $1 user, $2 sees all, $3 session, $4 first seq or null, $5 most, $6 last seq
+ * or null, $7 session of the caller, which changes what it holds for that alone.
  */
 export const CHANGES = statement(
   'undo.changes',
@@ -31,20 +33,21 @@ export const CHANGES = statement(
     graph.iso(a.at) AS at, a.session_seq AS seq, a.action, a.target_kind, a.target_id::text AS target_id, a.before, a.after,
     (SELECT ${nodeRef('v')} FROM ${VISIBLE} v WHERE v.id = p.node_id) AS node
   FROM audit.trail a
+  LEFT JOIN LATERAL session.seen_session($1::uuid, $2::boolean, a.target_id) undone_session ON ${UNDID_OTHER}
   CROSS JOIN LATERAL (
     SELECT CASE a.target_kind
         WHEN 'node' THEN a.target_id
         WHEN 'event' THEN (SELECT e.node_id FROM graph.event e WHERE e.id = a.target_id)
         WHEN 'file' THEN (SELECT f FROM file.nodes_of(a.target_id) f)
         WHEN 'edge' THEN (coalesce(a.after, a.before) ->> 'source_id')::uuid
-        ELSE (coalesce(a.after, a.before) ->> 'node_id')::uuid END AS node_id,
+        ELSE coalesce(undone_session.node_id, (coalesce(a.after, a.before) ->> 'node_id')::uuid) END AS node_id,
       CASE a.target_kind WHEN 'edge' THEN (coalesce(a.after, a.before) ->> 'target_id')::uuid END AS other_id
   ) p
   WHERE a.session_id = $3::uuid AND a.target_id IS NOT NULL AND ($4::int IS NULL OR a.session_seq >= $4::int)
-    AND (a.target_kind = 'actor' OR ${visible('p.node_id')}) AND (p.other_id IS NULL OR ${visible('p.other_id')})
+    AND (a.target_kind = 'actor' OR undone_session.is_own IS NOT NULL OR ${visible('p.node_id')}) AND (p.other_id IS NULL OR ${visible('p.other_id')})
     AND ($6::int IS NULL OR a.session_seq <= $6::int)
-    AND NOT EXISTS (SELECT FROM audit.trail u WHERE u.session_id = a.session_id AND u.session_seq = a.session_seq
-      AND u.target_kind = 'session' AND u.action = 'undo_session')
+    AND (${UNDID_OTHER} OR NOT EXISTS (SELECT FROM audit.trail u WHERE u.session_id = a.session_id AND u.session_seq = a.session_seq
+      AND u.target_kind = 'session' AND u.action = 'undo_session'))
   ORDER BY a.session_seq DESC NULLS LAST, a.at DESC, a.id DESC LIMIT $5::int`,
 );
 
