@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createNode, type ErrorBody, getOverview, listEvents, logEvent, type Node } from '@workspace-graph/contracts';
+import {
+  createNode,
+  type ErrorBody,
+  getOverview,
+  listEvents,
+  listTokens,
+  logEvent,
+  type Node,
+  rotateWorkspaceToken,
+} from '@workspace-graph/contracts';
 import { descendantsOf, SmallDisk } from '@workspace-graph/testing';
 import { canActAsNobody, NOBODY } from './other-user.js';
 import { type RunningWorkspace, START_MS, WorkspaceFolder } from './workspace-process.js';
@@ -64,6 +73,42 @@ onSmallDisk('a disk without room, for an ordinary user', () => {
       using another = new SmallDisk(BACKUP_MB, NOBODY);
       const backup = await folder.svc(['backup', join(another.folder, 'all.wgbackup'), '--json']);
       expect([backup.code, JSON.parse(backup.stdout)]).toMatchObject([0, { size_bytes: expect.any(Number) }]);
+    },
+    STORY_MS,
+  );
+});
+
+onSmallDisk('a new token of the workspace for which its disk has no room', () => {
+  it(
+    'is refused as that, by the command and over the interface; the old one goes on, and is replaced when there is room [cli.token.rotate]',
+    async () => {
+      using disk = new SmallDisk(LARGE_ENOUGH_MB, NOBODY);
+      await using folder = new WorkspaceFolder({ root: join(disk.folder, 'workspace'), user: NOBODY });
+      const workspace = await folder.start();
+      const before = folder.token;
+      // A lock that is there needs no room, and neither does a row in a page that has some.
+      expect((await folder.svc(['token', 'rotate'])).code).toBe(0);
+      const kept = folder.token;
+      expect(kept).not.toBe(before);
+      disk.fill(0);
+      const refused = await folder.svc(['token', 'rotate', '--json']);
+      expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+        1,
+        { code: 'DISK_FULL', message: expect.stringContaining('disk') },
+      ]);
+      const answer = await workspace.send(rotateWorkspaceToken, {});
+      expect([answer.status, await answer.json()]).toMatchObject([
+        507,
+        { code: 'STORAGE_FULL', message: expect.stringContaining('disk') },
+      ]);
+      expect(folder.token).toBe(kept);
+      await workspace.call(getOverview, {});
+
+      disk.clear();
+      expect((await folder.svc(['token', 'rotate'])).code).toBe(0);
+      expect(folder.token).not.toBe(kept);
+      const { items } = await workspace.call(listTokens, {});
+      expect(items.filter(({ label }) => label === 'sidecar')).toHaveLength(1);
     },
     STORY_MS,
   );

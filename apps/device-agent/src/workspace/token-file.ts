@@ -4,6 +4,7 @@ import { ServiceError } from '@workspace-graph/contracts';
 import { EmbeddedDatabaseError, keepOwner, type Ownership, takeOwnership } from '@workspace-graph/database/embedded';
 import { replaceText } from '@workspace-graph/platform/disk';
 import { CliError } from '../cli/cli-error.js';
+import { isFull } from './workspace-folders.js';
 import type { WorkspacePaths } from './workspace-paths.js';
 
 /** The credential that is kept for the user of a workspace; null where there is none. */
@@ -16,15 +17,20 @@ export async function readTokenFile({ token }: Pick<WorkspacePaths, 'token'>): P
   }
 }
 
-/** Stores another credential in place of the old one, for the same user alone. */
+/**
+ * Stores another credential in place of the old one, for the same user alone.
+ * @throws CliError DISK_FULL; the old one is as it was
+ */
 export async function storeToken({ own, token }: Pick<WorkspacePaths, 'own' | 'token'>, secret: string): Promise<void> {
-  await replaceText(token, `${secret}\n`);
+  await replaceText(token, `${secret}\n`).catch((cause: unknown) => {
+    throw isFull(cause) ? noRoom(own, cause) : cause;
+  });
   keepOwner(own, token);
 }
 
 /**
  * Held by whoever replaces the credential: of two at once the second would store what the first has ended.
- * @throws CliError ROTATION_UNDER_WAY
+ * @throws CliError ROTATION_UNDER_WAY, DISK_FULL, FOLDER_UNUSABLE
  */
 export function lockRotation({ own, rotation }: Pick<WorkspacePaths, 'own' | 'rotation'>): Ownership {
   try {
@@ -32,7 +38,10 @@ export function lockRotation({ own, rotation }: Pick<WorkspacePaths, 'own' | 'ro
     keepOwner(own, rotation);
     return takeOwnership(rotation);
   } catch (error) {
-    if (!(error instanceof EmbeddedDatabaseError && error.code === 'IN_USE')) throw error;
+    if (isFull(error)) throw noRoom(own, error);
+    if (!(error instanceof EmbeddedDatabaseError)) throw error;
+    if (error.code === 'DISK_FULL') throw noRoom(own, error);
+    if (error.code !== 'IN_USE') throw new CliError(error.code, error.message, { cause: error, hint: error.advice });
     throw new CliError('ROTATION_UNDER_WAY', 'The credential of this workspace is being replaced already.', {
       cause: error,
       hint: 'Wait until that has ended; nothing was changed.',
@@ -48,24 +57,28 @@ export async function keptSecret(paths: Pick<WorkspacePaths, 'token'>): Promise<
   return secret;
 }
 
-/** Replaces the credential of a workspace that runs, one caller at a time. @throws ServiceError CONFLICT; what the work throws */
+/** Replaces the credential of a workspace that runs, one caller at a time. @throws ServiceError CONFLICT, STORAGE_FULL; what the work throws */
 export async function whileRotating<T>(
   paths: Pick<WorkspacePaths, 'own' | 'rotation'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const lock = lockForCaller(paths);
   try {
-    return await work();
-  } finally {
-    lock.release();
+    const lock = lockRotation(paths);
+    try {
+      return await work();
+    } finally {
+      lock.release();
+    }
+  } catch (cause) {
+    if (!(cause instanceof CliError)) throw cause;
+    const code = cause.code === 'DISK_FULL' ? 'STORAGE_FULL' : 'CONFLICT';
+    throw new ServiceError(code, cause.message, undefined, { cause });
   }
 }
 
-function lockForCaller(paths: Pick<WorkspacePaths, 'own' | 'rotation'>): Ownership {
-  try {
-    return lockRotation(paths);
-  } catch (cause) {
-    if (!(cause instanceof CliError)) throw cause;
-    throw new ServiceError('CONFLICT', cause.message, undefined, { cause });
-  }
+function noRoom(folder: string, cause: unknown): CliError {
+  return new CliError('DISK_FULL', `The disk of ${folder} has no room for a new credential; the one before goes on.`, {
+    cause,
+    hint: 'Free some space, then do it again.',
+  });
 }

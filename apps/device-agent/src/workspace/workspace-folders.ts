@@ -78,6 +78,12 @@ export function isReadOnly(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === 'EROFS';
 }
 
+/** Whether an error of the file system says that there is no room, or none for this user. */
+export function isFull(error: unknown): boolean {
+  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** Bytes that this user can still write below a folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
@@ -94,7 +100,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What the file system says of the folder of a workspace, as an error with a way out. */
 export function folderError(paths: Own, cause: NodeJS.ErrnoException): CliError {
-  if (cause.code === 'ENOSPC' || cause.code === 'EDQUOT') return diskFull(paths, 0);
+  if (isFull(cause)) return diskFull(paths, 0);
   const what = REASONS[cause.code ?? ''] ?? cause.message;
   const where = cause.path === undefined || cause.path === paths.own ? '' : ` (${cause.path})`;
   return new CliError('FOLDER_UNUSABLE', `The folder ${paths.own} cannot be used: ${what}${where}.`, {

@@ -25,7 +25,7 @@ export const rotateWorkspaceToken = command({
   doc: 'Replace the own token of a local workspace and store the new one in place of the old one, which ends with its open connections within a second; tokens created with it continue. Only for those who may call reveal_workspace_token (FORBIDDEN), one at a time (CONFLICT).',
   input: z.strictObject({}),
   output: z.strictObject({ token: Token }),
-  errors: ['CONFLICT'],
+  errors: ['CONFLICT', 'STORAGE_FULL'],
   timeoutMs: 30_000,
   rest: { method: 'POST', path: '/workspace/token/rotate', tag },
 });
