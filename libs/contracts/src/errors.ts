@@ -66,7 +66,7 @@ export const ERRORS = {
   REMOTE_REFUSED: row(
     409,
     false,
-    'Read details.reason and the message: allow it to the credentials, choose another name or root, or set the remote up again.',
+    'Read details.reason and the message: allow it to the credentials or in the folder, choose another name or root, or set the remote up again.',
   ),
   REMOTE_UNAVAILABLE: row(503, true, 'Try again after details.retry_after_seconds, or in a moment where it is null.'),
   MIRROR_PATH_REFUSED: row(

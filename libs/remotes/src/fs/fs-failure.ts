@@ -12,7 +12,11 @@ const REASONS: Partial<Record<string, RemoteFailureReason>> = {
   NO_MIRROR: 'unavailable',
   SERVICE_UNAVAILABLE: 'unavailable',
 };
-const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS']);
+const FORBIDDEN: Partial<Record<string, 'no_permission' | 'read_only'>> = {
+  EACCES: 'no_permission',
+  EPERM: 'no_permission',
+  EROFS: 'read_only',
+};
 
 /** Runs `work`; what the disk says becomes a failure about `path`. */
 export async function onRemote<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -26,7 +30,8 @@ export async function onRemote<T>(path: string, work: () => Promise<T>): Promise
 function failureOf(error: unknown, path: string): unknown {
   const told = diskError(error, path);
   if (!(told instanceof ServiceError)) return told;
-  const isForbidden = FORBIDDEN.has(diskCode(told.cause) ?? '');
-  const reason = isForbidden ? 'forbidden' : REASONS[told.code];
+  const folder = FORBIDDEN[diskCode(told.cause) ?? ''];
+  if (folder) return new RemoteFailure('forbidden', { path, folder }, { cause: told });
+  const reason = REASONS[told.code];
   return reason ? new RemoteFailure(reason, { path }, { cause: told }) : told;
 }

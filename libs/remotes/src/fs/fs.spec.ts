@@ -6,8 +6,10 @@ import { asideName, temporaryName } from '@workspace-graph/disk';
 import { SmallDisk } from '@workspace-graph/testing';
 import { remoteConformance } from '../conformance/remote.conformance.js';
 import { bytesOf, failureOf } from '../conformance/stage.js';
+import { type RemoteFailure, serviceErrorOf } from '../port/index.js';
 import { fsWorld } from './fs.fixture.js';
 import { FsRemote } from './fs.remote.js';
+import { onRemote } from './fs-failure.js';
 
 const noDisk = 'this run may not mount a disk';
 remoteConformance('fs', fsWorld, SmallDisk.available() ? {} : { forbidden: noDisk, full: noDisk });
@@ -105,6 +107,33 @@ describe('a folder as a remote', () => {
     goOn.resolve();
     await written;
     expect(await readdir(join(root, '.svc-drafts'))).toEqual([]);
+  });
+
+  (SmallDisk.available() ? it : it.skip)(
+    'is told as a folder that cannot be written where its disk takes no changes',
+    async () => {
+      using disk = new SmallDisk(20);
+      const shared = join(disk.folder, 'root');
+      await mkdir(shared);
+      await using remote = await FsRemote.open(shared);
+      disk.setReadOnly(true);
+      const failure: unknown = await remote.write('wip/a.md', bytesOf('x'), { expected: null }).catch((error) => error);
+      disk.setReadOnly(false);
+      expect(failure).toMatchObject({ reason: 'forbidden', facts: { path: 'wip/a.md', folder: 'read_only' } });
+      expect(serviceErrorOf(failure as RemoteFailure, 'team')).toMatchObject({
+        code: 'REMOTE_REFUSED',
+        message: 'The folder of the remote team cannot be written: its disk is read-only. This was about wip/a.md.',
+      });
+    },
+  );
+
+  it.each(['EACCES', 'EPERM'])('that gives no right (%s) is told as that, and knows no credentials', async (code) => {
+    const refused = onRemote('wip/a.md', () => Promise.reject(Object.assign(new Error(code), { code })));
+    const failure = await refused.catch((error: unknown) => error as RemoteFailure);
+    expect(serviceErrorOf(failure, 'team')).toMatchObject({
+      code: 'REMOTE_REFUSED',
+      message: expect.stringMatching(/^The folder of the remote team cannot be read or written: .* wip\/a\.md\.$/),
+    });
   });
 
   it('is not there, rather than empty, when its folder is not', async () => {

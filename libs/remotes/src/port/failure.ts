@@ -29,6 +29,8 @@ export interface RemoteFailureFacts {
   readonly retryAfterSeconds?: number;
   /** What lies at the path, for `changed` and `exists`, where that is known: null for nothing. */
   readonly current?: { readonly revision: string; readonly sizeBytes: number } | null;
+  /** For `forbidden` by a folder, which knows no credentials: why. */
+  readonly folder?: 'no_permission' | 'read_only';
   /** Size of the content, for `range`. */
   readonly sizeBytes?: number;
 }
@@ -59,7 +61,7 @@ export function serviceErrorOf(failure: RemoteFailure, remote: string): ServiceE
     case 'exists':
       return answer('DESTINATION_EXISTS', `There is something at ${where} already.`, currentOf(failure));
     case 'forbidden':
-      return answer('REMOTE_REFUSED', `The credentials do not allow this for ${where}.`, { reason: failure.reason });
+      return answer('REMOTE_REFUSED', forbiddenBy(failure, remote), { reason: failure.reason });
     case 'name_refused':
       return answer('REMOTE_REFUSED', `The remote ${remote} cannot hold the name ${path}.`, { reason: failure.reason });
     case 'unavailable':
@@ -80,6 +82,20 @@ export function serviceErrorOf(failure: RemoteFailure, remote: string): ServiceE
       });
     default:
       return assertNever(failure.reason);
+  }
+}
+
+function forbiddenBy({ facts: { path, folder } }: RemoteFailure, remote: string): string {
+  const about = path === '' ? '' : ` This was about ${path}.`;
+  switch (folder) {
+    case undefined:
+      return `The credentials do not allow this for ${path} on the remote ${remote}.`;
+    case 'read_only':
+      return `The folder of the remote ${remote} cannot be written: its disk is read-only.${about}`;
+    case 'no_permission':
+      return `The folder of the remote ${remote} cannot be read or written: its server gives this service no permission there.${about}`;
+    default:
+      return assertNever(folder);
   }
 }
 

@@ -48,7 +48,7 @@ function refusalOf(name: string, error: unknown): unknown {
   if (error instanceof RemoteUnfit)
     return remoteRefused(name, 'unfit', `The storage cannot be the remote ${name}. ${error.problem}`, error);
   if (!(error instanceof RemoteFailure)) return error;
-  if (error.reason === 'forbidden' && error.facts.path === '')
+  if (error.reason === 'forbidden' && error.facts.path === '' && !error.facts.folder)
     return remoteRefused(name, 'forbidden', `The storage refuses the credentials of ${name}, or its root.`, error);
   return serviceErrorOf(error, name);
 }
