@@ -14,7 +14,7 @@ import {
   suspendSession,
 } from '@workspace-graph/contracts';
 import { SessionSweeps } from '@workspace-graph/service-session';
-import { ERAS } from '../central/mcp-streams.js';
+import { ERAS, statusOfSession } from '../central/mcp-streams.js';
 import { RestClient } from '../central/rest-client.js';
 import { describeConnections } from './connections.suite.js';
 import { LiveWorld, type LiveWorldOptions, type Person } from './live-world.js';
@@ -138,6 +138,38 @@ describe.each(ERAS)('an agent of the %s protocol', (_words, mode) => {
       suspended: { reason: 'terminal_exit', by_server: true },
     });
     expect(await world.call(endTerminal, { terminal_id }, owner.caller)).toEqual({ suspended: [] });
+  });
+});
+
+describe('an agent with a handshake whose session somebody suspends', () => {
+  it('is told how the call ended that was under way, and can call nothing more', async () => {
+    const node = await world.node('Home');
+    const { client, transport } = await agent('legacy', `?home_node_id=${node.id}`);
+    await client.callTool(whoami);
+    const [{ id } = { id: '' }] = await sessions();
+    const other = await world.database.pool.connect();
+    const input = { node_id: node.id, kind: 'note', content: 'Under way' };
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE graph.event IN SHARE MODE');
+    const logged = client.callTool({ name: 'svc_log', arguments: input });
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INTO graph.event %'`;
+    try {
+      await eventually(
+        async () => (await world.database.pool.query(waits)).rowCount,
+        (count) => count === 1,
+      );
+      await world.call(suspendSession, { session_id: id }, owner.caller);
+      const rest = new RestClient(world.url, owner.token);
+      await eventually(
+        () => statusOfSession(rest, transport.sessionId ?? ''),
+        (status) => status === 404,
+      );
+    } finally {
+      await other.query('COMMIT');
+      other.release();
+    }
+    expect((await logged).structuredContent).toMatchObject({ content: 'Under way' });
+    await expect(client.callTool(whoami)).rejects.toThrow('Session not found');
   });
 });
 

@@ -174,9 +174,9 @@ export class McpEndpoint {
   private async startRecords(): Promise<void> {
     const { records } = this.parts;
     await records?.start();
-    // Somebody has suspended or closed the session of an agent: its connection ends with it.
+    // Somebody has suspended or closed the session of an agent: its connection ends with it. What it was changing is made.
     const stop = records?.onEnded((key) => {
-      this.legacy.sessions.closeWhere((session) => session.id === key).catch(this.report);
+      this.legacy.sessions.leave(key, this.parts.settings.drainMs).catch(this.report);
     });
     if (stop) this.stops.push(stop);
   }

@@ -22,7 +22,7 @@ export interface McpSettings {
   readonly bodyBytes: number;
   /** Messages of one request; the protocols that allow several are counted by requests. */
   readonly maxBatch: number;
-  /** How long a shutdown waits for calls under way. */
+  /** How long a shutdown, and the end of a session by somebody, wait for calls under way. */
   readonly drainMs: number;
   /** False: replies within a session are streams, so that notifications about a call can precede its result. */
   readonly jsonReplies: boolean;

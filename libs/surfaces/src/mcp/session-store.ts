@@ -67,6 +67,14 @@ export class SessionStore {
     await closeAll(this.all().filter(matches), reason);
   }
 
+  /** Ends the session with this id, which takes no more requests; those under way are answered first, within `timeoutMs`. */
+  async leave(id: string, timeoutMs: number): Promise<void> {
+    const session = this.sessions.get(id);
+    if (!session) return;
+    this.remove(session);
+    await session.closeWhenQuiet(timeoutMs);
+  }
+
   /** Those whose client has been gone since before that time. */
   dropped(sinceMs: number): readonly Session[] {
     return this.all().filter((session) => session.isDropped(sinceMs));

@@ -31,6 +31,7 @@ export interface SessionTransportOptions {
 export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
   private readonly waiting = new Set<RequestId>();
   private readonly notices: SessionNotices;
+  private onQuiet: (() => void) | undefined;
 
   constructor({ sessionId, jsonReplies, keepAliveMs }: SessionTransportOptions) {
     const notices = new SessionNotices();
@@ -66,6 +67,17 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
       if (message.id === undefined || !this.waiting.delete(message.id)) return;
     }
     await super.send(inHandshakeTerms(message), options);
+    if (!this.busy) this.onQuiet?.();
+  }
+
+  /** Resolves when no request waits for its answer, or after `timeoutMs`. */
+  async quiet(timeoutMs: number): Promise<void> {
+    if (!this.busy) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.onQuiet = resolve;
+    const timer = setTimeout(resolve, timeoutMs);
+    await promise;
+    clearTimeout(timer);
   }
 
   /** Nothing more is told of this resource, not even what the client has missed. */
@@ -74,7 +86,11 @@ export class SessionTransport extends WebStandardStreamableHTTPServerTransport {
   }
 
   override async close(): Promise<void> {
-    for (const id of this.waiting) await this.giveUp(id, 'The session has ended');
+    for (const id of this.waiting)
+      await this.giveUp(
+        id,
+        'The session has ended; a change that was under way may have been made, so look before you repeat it',
+      );
     await super.close();
   }
 

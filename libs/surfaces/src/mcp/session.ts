@@ -95,6 +95,12 @@ export class Session implements Watching, Watcher {
     };
   }
 
+  /** Closes once the calls under way are answered, or after `timeoutMs`. */
+  async closeWhenQuiet(timeoutMs: number): Promise<void> {
+    await this.transport.quiet(timeoutMs);
+    await this.close();
+  }
+
   async close(): Promise<void> {
     await this.transport.close();
   }
