@@ -192,6 +192,16 @@ describe.each([
     expect(completed.completion.values).toEqual([ORG_ID]);
   });
 
+  it('is offered no prompt that leads to tools which its scope does not have', async () => {
+    const reader = await mcp.connect('reader', mode);
+    expect((await reader.listPrompts()).prompts.map(({ name }) => name)).toEqual(['orient']);
+    const refused = reader.getPrompt({ name: 'log_decision', arguments: { node_id: ORG_ID, decision: 'Rye' } });
+    await expect(refused).rejects.toMatchObject({
+      code: -32602,
+      data: { code: 'FORBIDDEN', details: { required_scope: 'write' } },
+    });
+  });
+
   it('gives a call up, and the operation behind it stops', async () => {
     mcp.graph.hanging.add('list_nodes');
     const controller = new AbortController();

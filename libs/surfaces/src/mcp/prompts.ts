@@ -1,12 +1,16 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { type Scope, ServiceError, scopeIncludes } from '@workspace-graph/contracts';
 
 interface PromptEntry {
+  /** Of the tools that it leads to. */
+  readonly scope: Scope;
   readonly prompt: Prompt;
   write(args: Readonly<Record<string, string>>): string;
 }
 
 const PROMPTS: readonly PromptEntry[] = [
   {
+    scope: 'read',
     prompt: {
       name: 'orient',
       title: 'Get oriented',
@@ -18,6 +22,7 @@ const PROMPTS: readonly PromptEntry[] = [
       'Summarize in a few sentences its purpose, who is responsible for what, recent decisions, and what is blocked or at risk. Name the nodes that you rely on.',
   },
   {
+    scope: 'write',
     prompt: {
       name: 'log_decision',
       title: 'Log a decision',
@@ -34,16 +39,20 @@ const PROMPTS: readonly PromptEntry[] = [
   },
 ];
 
-export function listPrompts(): Prompt[] {
-  return PROMPTS.map((entry) => entry.prompt);
+/** Those that a credential of this scope can follow. */
+export function listPrompts(scope: Scope): Prompt[] {
+  return PROMPTS.filter((entry) => scopeIncludes(scope, entry.scope)).map((entry) => entry.prompt);
 }
 
 export function findPrompt(name: string): Prompt | undefined {
   return PROMPTS.find((entry) => entry.prompt.name === name)?.prompt;
 }
 
-/** @throws ProtocolError InvalidParams for an unknown prompt or a missing argument */
-export function getPrompt(name: string, args: Readonly<Record<string, string>>): GetPromptResult {
+/**
+ * @throws ProtocolError InvalidParams for an unknown prompt or a missing argument; ServiceError FORBIDDEN for one that leads
+ * to tools beyond the scope
+ */
+export function getPrompt(name: string, args: Readonly<Record<string, string>>, scope: Scope): GetPromptResult {
   const entry = PROMPTS.find((candidate) => candidate.prompt.name === name);
   if (!entry) {
     throw new ProtocolError(
@@ -51,6 +60,10 @@ export function getPrompt(name: string, args: Readonly<Record<string, string>>):
       `Unknown prompt: ${name}. prompts/list returns all prompts.`,
     );
   }
+  if (!scopeIncludes(scope, entry.scope))
+    throw new ServiceError('FORBIDDEN', `The prompt ${name} needs the scope ${entry.scope}.`, {
+      required_scope: entry.scope,
+    });
   for (const argument of entry.prompt.arguments ?? []) {
     if (argument.required && !args[argument.name]) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Prompt ${name} needs the argument ${argument.name}`);

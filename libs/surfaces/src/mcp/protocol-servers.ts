@@ -6,6 +6,7 @@ import { buildGuides } from './guides/guides.js';
 import { instructionsFor } from './instructions.js';
 import type { OperationBus } from './operation-bus.js';
 import { getPrompt, listPrompts } from './prompts.js';
+import { protocolError } from './protocol-errors.js';
 import type { Agent, SessionRecords } from './records/session-records.js';
 import { Resources } from './resources.js';
 import { ToolCalls } from './tool-calls.js';
@@ -24,7 +25,7 @@ export type CreateServer = (watching?: Watching) => Server | McpServer;
 const CACHE_HINTS: ServerOptions['cacheHints'] = {
   'server/discover': { ttlMs: 60_000, cacheScope: 'private' },
   'tools/list': { ttlMs: 60_000, cacheScope: 'private' },
-  'prompts/list': { ttlMs: 3_600_000, cacheScope: 'public' },
+  'prompts/list': { ttlMs: 60_000, cacheScope: 'private' },
   'resources/list': { ttlMs: 3_600_000, cacheScope: 'public' },
   'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'public' },
 };
@@ -49,7 +50,12 @@ export class ProtocolServers {
     this.resources = new Resources(buildGuides(table), bus);
     this.completions = new Completions(bus);
     this.options = {
-      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, prompts: {}, completions: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true },
+        prompts: { listChanged: true },
+        completions: {},
+      },
       instructions: instructionsFor(table),
       jsonSchemaValidator: new AjvJsonSchemaValidator(),
       cacheHints: CACHE_HINTS,
@@ -65,8 +71,7 @@ export class ProtocolServers {
     this.serveTools(server);
     this.serveResources(server);
     if (watching) this.serveWatching(server, watching);
-    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts() }));
-    server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+    servePrompts(server);
     server.setRequestHandler('completion/complete', ({ params }, ctx) =>
       this.completions.complete(params, ctx.mcpReq.signal),
     );
@@ -110,6 +115,18 @@ export class ProtocolServers {
       return {};
     });
   }
+}
+
+function servePrompts(server: Server): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(currentConnection().caller.scope) }));
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    const { caller, requestId } = currentConnection();
+    try {
+      return getPrompt(params.name, params.arguments ?? {}, caller.scope);
+    } catch (error) {
+      throw protocolError(error, requestId);
+    }
+  });
 }
 
 const LONGEST = 200;

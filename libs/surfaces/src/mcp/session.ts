@@ -131,5 +131,6 @@ export class Session implements Watching, Watcher {
     if (scope === this.scope) return;
     this.scope = scope;
     await this.server?.sendToolListChanged();
+    await this.server?.sendPromptListChanged();
   }
 }

@@ -148,12 +148,13 @@ describe('a session', () => {
     expect((await post('reader', id, LIST_TOOLS)).status).toBe(200);
   });
 
-  it('hears that other tools are listed when the scope of its credential has changed', async () => {
+  it('hears that other tools and prompts are listed when the scope of its credential has changed', async () => {
     const id = await openSession(mcp, 'reader');
     const stream = follow(await openStream('reader', id));
-    const modernStream = follow(await listen('reader', { toolsListChanged: true }));
+    const modernStream = follow(await listen('reader', { toolsListChanged: true, promptsListChanged: true }));
     mcp.identity.set('reader', { scope: 'write' });
-    const told = ({ text }: { text: () => string }) => text().includes('notifications/tools/list_changed');
+    const told = ({ text }: { text: () => string }) =>
+      ['tools', 'prompts'].every((listed) => text().includes(`notifications/${listed}/list_changed`));
     const deadlineMs = Date.now() + 60_000;
     // The edge asks identity again within half a second.
     while (!(told(stream) && told(modernStream)) && Date.now() < deadlineMs) {

@@ -38,7 +38,7 @@ export class StreamHub implements ServerEventBus {
     for (const stream of this.streams) stream.listener(event);
   }
 
-  /** Tells the streams of this credential when its scope is no longer what it was: other tools are listed now. */
+  /** Tells the streams of this credential when its scope is no longer what it was: other tools and prompts are listed now. */
   noteScope(connection: Connection): void {
     const holder = holderOf(connection.caller);
     for (const stream of this.streams) {
@@ -73,6 +73,7 @@ class Stream implements Watcher {
     if (scope === this.scope) return;
     this.scope = scope;
     this.listener({ kind: 'tools_list_changed' });
+    this.listener({ kind: 'prompts_list_changed' });
   }
 
   end(): void {
