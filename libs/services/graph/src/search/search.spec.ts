@@ -60,6 +60,8 @@ describe('searching names', () => {
       'Tady je «překlad», «překlad» a zase «překlad».',
     ]);
     expect(hits.every((hit, i) => i === 0 || hit.score <= (hits[i - 1]?.score ?? 0))).toBe(true);
+    // Its further digits cost an agent tokens and say nothing.
+    for (const { score } of hits) expect(String(score)).toMatch(/^\d+(\.\d{1,2})?$/);
   });
 
   it('finds parts of words in any order, also parts of one or two letters', async () => {

@@ -66,7 +66,7 @@ function hitOf(row: HitRow, words: readonly SoughtWord[]): Page['items'][number]
     matched: inText ? 'text' : 'name',
     snippet: inText ? snippetOf(textWithMost(row, words), words) : markedName(row.text, words),
     ...(holders ? { holders } : {}),
-    score: row.score,
+    score: Math.round(row.score * 100) / 100,
   };
 }
 
