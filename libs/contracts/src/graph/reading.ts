@@ -339,7 +339,11 @@ export const getOverview = query({
   input: z.strictObject({}),
   output: Overview,
   rest: { method: 'GET', path: '/overview', tag },
-  mcp: { tool: 'svc_get_overview', title: 'Read overview', more: 'svc_list_nodes and svc_list_events' },
+  mcp: {
+    tool: 'svc_get_overview',
+    title: 'Read overview',
+    more: 'svc_list_sessions, svc_list_events, svc_list_access_requests, and svc_list_nodes with scope: "global"',
+  },
 });
 
 /** Ids by the beginning of a name, for completions. */

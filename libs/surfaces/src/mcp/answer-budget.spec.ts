@@ -1,6 +1,7 @@
 import {
   getEvent,
   getNode,
+  getOverview,
   initSession,
   LIMITS,
   listEdges,
@@ -69,6 +70,21 @@ describe('an answer within max_tokens', () => {
     const { value, text } = await askWithin(listEdges, { max_tokens: LIMITS.tokensMin }, ask);
     expect(countTokens(text)).toBeLessThanOrEqual(LEAST);
     expect((value as { items: unknown[] }).items).toEqual(items.slice(0, 4));
+  });
+
+  it('names a tool for each list of the overview that is told in part', async () => {
+    const rows = Array.from({ length: 100 }, () => ({ name: 'A row of the overview' }));
+    const ask = async () => ({
+      attention: { access_requests: rows },
+      recent_activity: rows,
+      sessions: { items: rows },
+      new_nodes: rows,
+    });
+    const { value } = await askWithin(getOverview, { max_tokens: LIMITS.tokensMin }, ask);
+    const { left_out } = value as { left_out: { shortened: string[]; how_to_get: string } };
+    expect(left_out.shortened).toHaveLength(4);
+    for (const tool of ['svc_list_access_requests', 'svc_list_events', 'svc_list_sessions', 'svc_list_nodes'])
+      expect(left_out.how_to_get).toContain(tool);
   });
 
   it('tells a single item in part that is too long alone, and says so', async () => {
