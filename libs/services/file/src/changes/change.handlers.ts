@@ -25,8 +25,9 @@ export class ChangeHandlers {
       return output;
     };
     const { timeoutMs } = applyFileChanges;
-    // Whoever did not hear how a scan's changes ended reads the records: half a megabyte for each would be kept for nobody.
-    const reply = await runCommand(this.database, context, work, { timeoutMs, keepReply: input.strict });
+    // A device that did not hear how a scan's changes ended reads the records: half a megabyte for each would be kept for nobody.
+    const keepReply = input.strict || context.caller.via !== 'sync';
+    const reply = await runCommand(this.database, context, work, { timeoutMs, keepReply });
     if (isNoted) this.moved.tell();
     return reply;
   }

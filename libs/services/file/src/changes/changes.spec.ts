@@ -136,6 +136,28 @@ describe('changes of files', () => {
     expect(await told()).toBe(2);
   });
 
+  it('that somebody asked for are answered to a repeated call also when one that is refused keeps no other back', async () => {
+    const writer = await files.user('Wes');
+    const callId = newId();
+    const gone: FileChange = {
+      kind: 'update',
+      file_id: newId(),
+      sha256: 'b'.repeat(64),
+      size_bytes: 1,
+      mime_type: 'text/plain',
+      modified_at: '2026-05-04T10:00:00.000Z',
+    };
+    const changes = { ...input([registering('wip/a'), gone], 'store_file'), strict: false };
+    const first = await files.callAs(applyFileChanges, changes, writer, callId);
+    expect(first).toMatchObject({ results: [{ file: { path: 'wip/a' } }, { refused: 'FILE_NOT_FOUND' }] });
+    expect(await files.callAs(applyFileChanges, changes, writer, callId)).toEqual(first);
+    // A scan looks for itself.
+    const scanned = { ...input([registering('wip/b')], 'scan'), strict: false };
+    const scan = newId();
+    await files.callAs(applyFileChanges, scanned, null, scan);
+    await expect(files.callAs(applyFileChanges, scanned, null, scan)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
   it('are answered to a repeated call while its caller sees both nodes, and then as a fresh one [access.hidden.no-kept-reply]', async () => {
     const writer = await files.user('Wanda');
     const target = await files.node({ name: 'Target', writers: [writer] });
