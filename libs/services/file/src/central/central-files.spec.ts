@@ -314,6 +314,25 @@ describe('what breaks off between the remote and the record', () => {
     },
   );
 
+  it('a content that was stored without its record is recorded by the call that is repeated, and is a conflict to others [files.central.repeatable]', async () => {
+    const node = await centre.project();
+    const { path } = await create(node, 'a.txt', 'old');
+    const change = { node_id: node, path, content: 'new', expected_sha256: sha('old') };
+    const callId = newId();
+    const writeOnce = () => centre.harness.call(writeFile, change, writer, callId);
+    centre.main.after = (_what, object) => {
+      throw lost(object);
+    };
+    await expect(writeOnce()).rejects.toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
+    centre.main.after = () => undefined;
+    await centre.harness.refusal(writeFile, { ...change, content: 'other' }, writer, 'CONFLICT');
+    const written = await writeOnce();
+    expect(written).toMatchObject({ path, sha256: sha('new') });
+    expect(await writeOnce()).toEqual(written);
+    await centre.harness.refusal(writeFile, change, writer, 'CONFLICT');
+    expect(await below(node)).toEqual({ 'wip/a.txt': 'new' });
+  });
+
   it('a move to another remote leaves one copy, whichever step is lost [files.move.two-remotes]', async () => {
     const [acme, north] = [await centre.project(), await centre.project({ organization: 'north' })];
     const made = await create(acme, 'a.txt', 'content');

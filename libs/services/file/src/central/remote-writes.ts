@@ -11,7 +11,16 @@ import { ObjectFollows } from './object-follows.js';
 import type { RemoteObject } from './object-locks.js';
 import { applyChange, isRefusal, recordedContent, recordObject, recordSeen } from './record-changes.js';
 import type { FoundFile } from './remote-file.statements.js';
-import { answerOf, isNative, isTaken, objectAt, objectOf, pathNotFound, RemoteFiles } from './remote-files.js';
+import {
+  answerOf,
+  isNative,
+  isTaken,
+  objectAt,
+  objectOf,
+  pathNotFound,
+  RemoteFiles,
+  storedHashOf,
+} from './remote-files.js';
 import { RemoteObjects } from './remote-objects.js';
 
 /** A content that is to be stored under a path of a node. */
@@ -32,6 +41,12 @@ interface Target {
   readonly held: HeldRemote;
   readonly object: RemoteObject;
   readonly path: string;
+}
+
+/** A file, and what lies there of it. */
+interface Replaced {
+  readonly found: FoundFile;
+  readonly current: LiveContent;
 }
 
 /** Writing the content of files on the remotes: bytes pass as a stream, and nothing is overwritten that was not looked at. */
@@ -110,11 +125,25 @@ export class RemoteWrites {
       const before = await appliedBefore(this.database, request.context);
       if (before) return before;
       const current = await this.objects.contents.require(held, found, signal);
-      if (request.ifMatch !== '*' && request.ifMatch !== current.sha256) throw contentChanged(current, found.file);
+      if (request.ifMatch !== '*' && request.ifMatch !== current.sha256) {
+        // A call that was cut off after its content had arrived is repeated: only the record is left to be made.
+        const isOwn = await this.isUnrecorded({ found, current }, { ...request, path, signal });
+        if (!isOwn) throw contentChanged(current, found.file);
+        return this.recordReplaced({ ...request, path }, { found, object, live: current });
+      }
       if (request.text && !(await isText(held, current, signal))) throw notEditable(path);
       const live = await this.overwrite({ held, object, path }, { ...request, signal }, { found, current });
       return this.recordReplaced({ ...request, path }, { found, object, live });
     });
+  }
+
+  /** Whether what lies there is the content that arrives, and no record tells of it yet. */
+  private async isUnrecorded({ found, current }: Replaced, request: WriteRequest): Promise<boolean> {
+    if (storedHashOf(found) === current.sha256) return false;
+    const digest = new ContentDigest(request.text);
+    for await (const _chunk of this.arriving(request, request.path, digest))
+      if (digest.sizeBytes > current.entry.sizeBytes) return false;
+    return digest.sha256() === current.sha256;
   }
 
   private async recordReplaced(
@@ -196,7 +225,7 @@ export class RemoteWrites {
   private async overwrite(
     { held, object, path }: Target,
     request: WriteRequest,
-    { found, current }: { readonly found: FoundFile; readonly current: LiveContent },
+    { found, current }: Replaced,
   ): Promise<LiveContent> {
     const { signal } = request;
     const digest = new ContentDigest(request.text);
