@@ -333,6 +333,35 @@ describe('what breaks off between the remote and the record', () => {
     expect(await below(node)).toEqual({ 'wip/a.txt': 'new' });
   });
 
+  it('a move that was done on the remote alone is finished by the call that is repeated [files.central.repeatable]', async () => {
+    const node = await centre.project();
+    const { id } = await create(node, 'a.txt', 'content');
+    const callId = newId();
+    const moveOnce = () =>
+      centre.harness.call(moveFile, { file_id: id, new_filename: 'b.txt', confirmed: true }, writer, callId);
+    centre.main.after = (_what, path) => {
+      throw lost(path);
+    };
+    expect(await moveOnce()).toMatchObject({ applied: false, repair_needed: true });
+    centre.main.after = () => undefined;
+    const moved = await moveOnce();
+    expect(moved).toMatchObject({ applied: true, repair_needed: false, file: { path: 'wip/b.txt' } });
+    expect(await moveOnce()).toEqual(moved);
+    expect([await intents(), await below(node)]).toEqual([[], { 'wip/b.txt': 'content' }]);
+  });
+
+  it('a deletion of a file of which a move was done on the remote alone takes its object along', async () => {
+    const node = await centre.project();
+    const { id } = await create(node, 'a.txt', 'content');
+    centre.main.after = (_what, path) => {
+      throw lost(path);
+    };
+    expect(await move({ file_id: id, new_filename: 'b.txt' })).toMatchObject({ repair_needed: true });
+    centre.main.after = () => undefined;
+    expect(await remove({ file_id: id })).toMatchObject({ applied: true, removes: ['record', 'remote_object'] });
+    expect([await intents(), await below(node)]).toEqual([[], {}]);
+  });
+
   it('a move to another remote leaves one copy, whichever step is lost [files.move.two-remotes]', async () => {
     const [acme, north] = [await centre.project(), await centre.project({ organization: 'north' })];
     const made = await create(acme, 'a.txt', 'content');

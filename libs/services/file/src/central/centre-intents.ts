@@ -11,6 +11,7 @@ import {
   DROP_INTENT,
   FAIL_INTENT,
   type FoundFile,
+  MOVES_OF_FILE,
   NOTE_INTENT,
 } from './remote-file.statements.js';
 import { storedHashOf } from './remote-files.js';
@@ -58,6 +59,11 @@ export class CentreIntents {
   /** The oldest ones, those up to an id aside; as many as are looked at in one go. */
   after(id: string | null): Promise<CentreIntent[]> {
     return this.database.rows<Row>(CENTRE_INTENTS, [id, AT_ONCE]);
+  }
+
+  /** Moves of a file that are under way, or were cut off. */
+  movesOf(fileId: string): Promise<CentreIntent[]> {
+    return this.database.rows<Row>(MOVES_OF_FILE, [fileId]);
   }
 
   find(id: string): Promise<CentreIntent | null> {

@@ -18,7 +18,8 @@ export class InterruptedChanges {
     private readonly database: Database,
     private readonly files: RemoteFiles,
     private readonly objects: RemoteObjects,
-    private readonly intents: CentreIntents,
+    /** What is noted of them. */
+    readonly intents: CentreIntents,
   ) {}
 
   /** Finishes one, or takes it back. Answers false when somebody else has meanwhile. @throws ServiceError */
@@ -32,6 +33,17 @@ export class InterruptedChanges {
       const intent = await this.intents.find(noted.id);
       return intent !== null && (await this.carryOn(intent, held, signal));
     });
+  }
+
+  /**
+   * Finishes moves of a file that were cut off, or takes them back, so that whoever is about to change it finds it where it lies.
+   * Answers whether there were any.
+   */
+  async settleMoves({ file: { id } }: FoundFile, signal: AbortSignal): Promise<boolean> {
+    const intents = await this.intents.movesOf(id);
+    // What fails now is tried again later, and told of by what the caller is about to do.
+    for (const intent of intents) await this.finish(intent, signal).catch((error) => this.intents.fail(intent, error));
+    return intents.length > 0;
   }
 
   private async carryOn(intent: CentreIntent, held: HeldRemote, signal: AbortSignal): Promise<boolean> {

@@ -5,6 +5,7 @@ import { RemoteFailure } from '@workspace-graph/remotes';
 import { isDocument } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { CentreIntents, stuckHint } from './centre-intents.js';
+import { InterruptedChanges } from './interrupted-changes.js';
 import { contentChanged } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
 import { applyChange, isRefusal, recordSeen } from './record-changes.js';
@@ -25,12 +26,16 @@ interface Deletion {
 /** Deleting files with their objects: first the object, then the record, and the intent noted before. */
 @Injectable()
 export class RemoteDeletes {
+  private readonly intents: CentreIntents;
+
   constructor(
     private readonly database: Database,
     private readonly files: RemoteFiles,
     private readonly objects: RemoteObjects,
-    private readonly intents: CentreIntents,
-  ) {}
+    private readonly interrupted: InterruptedChanges,
+  ) {
+    this.intents = interrupted.intents;
+  }
 
   /** @throws ServiceError FILE_NOT_FOUND, FORBIDDEN, CONFLICT, REMOTE_REFUSED, REMOTE_UNAVAILABLE */
   run(deletion: Deletion): Promise<Output | RawJson> {
@@ -38,7 +43,7 @@ export class RemoteDeletes {
   }
 
   private async delete(deletion: Deletion): Promise<Output | RawJson> {
-    const found = await this.find(deletion);
+    const found = await this.findSettled(deletion);
     const { confirmed, mode } = deletion.input;
     if (found.file.is_native_format && mode === 'complete') throw isDocument(found.file.path);
     const object = mode === 'complete' ? objectOf(found) : null;
@@ -55,6 +60,13 @@ export class RemoteDeletes {
         (await appliedBefore(this.database, deletion.context)) ??
         (await this.deleteAt(held, now.found, { ...deletion, signal })),
     );
+  }
+
+  /** A move of the file that was cut off comes first. */
+  private async findSettled(deletion: Deletion): Promise<FoundFile> {
+    const found = await this.find(deletion);
+    const isOther = deletion.input.confirmed && (await this.interrupted.settleMoves(found, deletion.signal));
+    return isOther ? this.find(deletion) : found;
   }
 
   private find({ input, context }: Deletion): Promise<FoundFile> {

@@ -199,6 +199,15 @@ export const FOLLOWS_FROM = statement(
     AND p.device_id IS NULL AND p.from_object IS NOT NULL AND p.kind = 'move' AND p.to_object IS NULL`,
 );
 
+/** Moves of one file by the centre, but for those that are to follow its record, the oldest first. $1 file. */
+export const MOVES_OF_FILE = statement(
+  'file.moves_of_file',
+  `
+  SELECT ${INTENT_COLUMNS} FROM file.pending_op p
+  WHERE p.file_id = $1::uuid AND p.device_id IS NULL AND p.from_object IS NOT NULL AND p.kind = 'move' AND p.to_object IS NOT NULL
+  ORDER BY p.id`,
+);
+
 /** $1 id. */
 export const CENTRE_INTENT = statement(
   'file.centre_intent',

@@ -7,6 +7,7 @@ import { isDocument } from '../changes/plan-changes.js';
 import type { HeldRemote } from '../remotes/remote-pool.js';
 import { fileNotFound } from '../shared/caller.js';
 import { CentreIntents, type MoveGoal, stuckHint } from './centre-intents.js';
+import { InterruptedChanges } from './interrupted-changes.js';
 import type { LiveContent } from './live-contents.js';
 import type { RemoteObject } from './object-locks.js';
 import { applyChange, isRefusal, recordObject } from './record-changes.js';
@@ -34,12 +35,16 @@ interface Route extends Moving {
 /** Moving files within a remote or to another one: the object first, then the record, and the intent noted before. */
 @Injectable()
 export class RemoteMoves {
+  private readonly intents: CentreIntents;
+
   constructor(
     private readonly database: Database,
     private readonly files: RemoteFiles,
     private readonly objects: RemoteObjects,
-    private readonly intents: CentreIntents,
-  ) {}
+    private readonly interrupted: InterruptedChanges,
+  ) {
+    this.intents = interrupted.intents;
+  }
 
   /**
    * @throws ServiceError FILE_NOT_FOUND, NODE_NOT_FOUND, FORBIDDEN, VALIDATION_FAILED, CONFLICT, DESTINATION_EXISTS, NO_REMOTE,
@@ -50,7 +55,7 @@ export class RemoteMoves {
   }
 
   private async move(moving: Moving): Promise<Output | RawJson> {
-    const { found, to } = await this.plan(moving);
+    const { found, to } = await this.settledPlan(moving);
     const { node_id, path } = found.file;
     const isThere = to.nodeId === node_id && to.path === path;
     if (isThere || !moving.input.confirmed) {
@@ -82,6 +87,13 @@ export class RemoteMoves {
     const from = objectOf(found);
     if (!from) throw fileNotFound(found.file.id);
     return { found, from, goal: { ...to, object: await this.objectOfTarget(found, node, to) } };
+  }
+
+  /** A move of the file that was cut off comes first. */
+  private async settledPlan(moving: Moving) {
+    const plan = await this.plan(moving);
+    const isOther = moving.input.confirmed && (await this.interrupted.settleMoves(plan.found, moving.signal));
+    return isOther ? this.plan(moving) : plan;
   }
 
   /** Looked at before the locks and again behind them. */
