@@ -14,6 +14,7 @@ import {
   deleteFile,
   fileStatus,
   listFiles,
+  listTrash,
   moveFile,
   pullFile,
   pullFiles,
@@ -188,6 +189,34 @@ it('what is no file in the place of some files keeps no other from being pulled,
   expect(await client.call(deleteFile, deletion)).toMatchObject({ removes: ['record', 'remote_object'] });
   expect(await client.call(deleteFile, { ...deletion, confirmed: true })).toMatchObject({ applied: true });
   expect((await recorded()).map(({ path }) => path).sort()).toEqual(['wip/b.md', 'wip/c.md']);
+}, 120_000);
+
+it('a new file takes the name of one that was deleted or moved elsewhere, of which an unchanged copy lies here', async () => {
+  const { client } = all.stations[0];
+  const [gone = '', moved = ''] = await stored('wip/a.md', 'wip/b.md');
+  await all.wanda.call(deleteFile, { node_id: node, file_id: gone, confirmed: true });
+  await all.wanda.call(moveFile, { node_id: node, file_id: moved, new_filename: 'c.md', confirmed: true });
+  const headers = { 'if-none-match': '*', 'content-type': 'application/octet-stream' };
+  for (const name of ['a', 'b'])
+    await all.wanda.fetch(`/nodes/${node}/file?path=wip/${name}.md`, { method: 'PUT', headers, body: `new ${name}` });
+  const ids = [(await recordOf('wip/a.md'))?.id ?? '', (await recordOf('wip/b.md'))?.id ?? ''];
+  const { preview } = await client.call(pullFile, { node_id: node });
+  expect(preview?.files.filter(({ file_id }) => ids.includes(file_id)).map((file) => file.class)).toEqual([
+    'updated',
+    'updated',
+  ]);
+  expect(await client.call(pullFiles, { node_id: node, file_ids: ids })).toMatchObject({ refused: [] });
+  expect([content(here, 'wip/a.md'), content(here, 'wip/b.md')]).toEqual(['new a', 'new b']);
+  // What lay there is in the trash, and what was moved comes to its new place.
+  const { items } = await client.call(listTrash, { node_id: node });
+  expect(items.map(({ path, reason }) => [path, reason]).sort()).toEqual([
+    ['wip/a.md', 'replaced'],
+    ['wip/b.md', 'replaced'],
+  ]);
+  await client.call(pullFiles, { node_id: node, file_ids: [moved] });
+  expect(content(here, 'wip/c.md')).toBe('wip/b.md of the one');
+  const { counts } = await client.call(fileStatus, { node_id: node });
+  expect([counts.clean, counts.conflicts, counts.push_candidates, counts.pull_candidates]).toEqual([3, 0, 0, 0]);
 }, 120_000);
 
 it('a file takes the name of a folder that files have left, and of none in which some are', async () => {

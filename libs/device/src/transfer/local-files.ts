@@ -13,6 +13,7 @@ import {
   readSmall,
   stampOf,
 } from '@workspace-graph/disk';
+import { pathKey } from '@workspace-graph/domain';
 import pMap from 'p-map';
 import { bytesOf } from '../content/held-content.js';
 import { DEVICE_PARTS, type DeviceParts } from '../device-parts.js';
@@ -105,6 +106,17 @@ export class LocalFiles {
   /** Whether a file of which nothing lies here was here, where its record tells. */
   isDeletedHere({ node_id, path }: FileRecord, state: FileState | null): boolean {
     return state?.nodeId === node_id && state.path === path;
+  }
+
+  /**
+   * Whether what lies here under the name of a file is what the remote had last: of this file, or of another one that has left the
+   * name elsewhere, by a deletion or a move.
+   */
+  isUnedited(file: FileRecord, { state, sha256 }: Pick<LocalFile, 'state' | 'sha256'>): boolean {
+    if (sha256 === null) return false;
+    if (sha256 === state?.lastSyncedHash) return true;
+    const before = this.parts.store.fileAt(file.node_id, pathKey(file.path));
+    return this.isInPlace(file, state) && before?.sha256 === sha256 && before.lastSyncedHash === sha256;
   }
 
   /** Whether a file of a node has the very content of one that lies elsewhere on this machine. */

@@ -128,7 +128,8 @@ export class PullHandlers {
     const known = state && this.parts.store.sent.inCommon(state, look.sha256);
     const isDeleted = sha256 === null && known === look.sha256 && this.files.isDeletedHere(file, state);
     if (isDeleted) return { ...told, class: 'updated', deleted_here: true };
-    if (sha256 === null || sha256 === known) return { ...told, class: 'updated' };
+    if (sha256 === null || sha256 === known || this.files.isUnedited(file, found.done))
+      return { ...told, class: 'updated' };
     return { ...told, class: 'conflict', message: look.sha256 === known ? CHANGED_HERE : CHANGED_ON_BOTH };
   }
 }

@@ -147,8 +147,7 @@ export class Transfers {
       await this.noteHere(file, row, at);
       return false;
     }
-    const isOurs = sha256 !== null && sha256 === state?.lastSyncedHash;
-    if (sha256 !== null && !isOurs && !force) throw unpushed(file, sha256);
+    if (sha256 !== null && !force && !this.files.isUnedited(file, { state, sha256 })) throw unpushed(file, sha256);
     const told = { pulled: file, sha256: content.sha256, maxBytes: Number.MAX_SAFE_INTEGER };
     const options = { envelope, action: 'pull_file', signal, ...told };
     const { path } = checkedPath(file.path, 'path', sha256 === null ? NAMES_HERE : {});
