@@ -20,14 +20,14 @@ async function visit(node: Node): Promise<Visit> {
   return given;
 }
 
-/** What is asked with this word is answered when the answered function is called. */
+/** What is asked for at an address with this word in it is answered when the answered function is called. */
 async function hold(page: Page, word: string): Promise<() => void> {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   await page.route('**/*', async (route) => {
-    if (new URL(route.request().url()).search.includes(word)) await released;
+    if (route.request().url().includes(word)) await released;
     await route.continue();
   });
   return release;
@@ -102,14 +102,7 @@ it('Enter in the palette opens what was typed, and not what was found before', a
 it('what is typed while the palette is on its way is looked for, and goes into no other field', async () => {
   const node = await make('Owlet');
   const { context, page, faults } = await visit(node);
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route('**/palette-*.js', async (route) => {
-    await released;
-    await route.continue();
-  });
+  const release = await hold(page, '/palette-');
   const field = page.getByRole('combobox', { name: 'Find a node by name' });
   await field.focus();
   const asked = page.waitForRequest('**/palette-*.js');
@@ -125,6 +118,25 @@ it('what is typed while the palette is on its way is looked for, and goes into n
   await page.keyboard.press('Control+k');
   await page.locator('[role=combobox]:focus').waitFor();
   expect(await page.getByRole('combobox', { name: 'Find or do' }).inputValue()).toBe('');
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('what is typed while the form of a new node is on its way is its name, and no key of the page', async () => {
+  const { context, page, faults } = await visit(await make('Eaglet'));
+  const release = await hold(page, '/new-node-');
+  await page.getByRole('button', { name: 'New node' }).focus();
+  const asked = page.waitForRequest('**/new-node-*.js');
+  await page.keyboard.press('Enter');
+  await asked;
+  // Elsewhere this leads to the overview.
+  await page.keyboard.type('gpg');
+  release();
+  const name = page.getByRole('dialog').getByLabel('Name', { exact: true });
+  await name.and(page.locator(':focus')).waitFor();
+  await page.keyboard.type('!');
+  expect(await name.inputValue()).toBe('gpg!');
+  expect(new URL(page.url()).pathname).toBe('/app/graph');
   expect(faults.list).toEqual([]);
   await context.close();
 });

@@ -57,7 +57,7 @@ export default function NewNode({ besideId, onClose }: NewNodeProps) {
     make();
   };
   return (
-    <Dialog opened onClose={onClose} title={t('create.title')} size="34rem">
+    <Dialog opened onClose={onClose} title={t('create.title')} size="34rem" className="new-node">
       <form className="stack" onSubmit={submit}>
         <div className="types" role="radiogroup" aria-label={t('create.type')}>
           {TYPES.map((value) => (

@@ -8,6 +8,7 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly size?: string;
+  readonly className?: string;
   readonly children: ReactNode;
 }
 

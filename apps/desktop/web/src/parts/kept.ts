@@ -1,10 +1,13 @@
 import { useSessionStorage } from '@mantine/hooks';
+import type { Dispatch, SetStateAction } from 'react';
 
 /**
  * A short text while it is written. The browser tab keeps it until it has been sent, so that no closed form and no way out of
  * the view loses it. Answers the text, how it is written and how it is forgotten.
  */
-export function useKept(key: string): readonly [text: string, write: (text: string) => void, forget: () => void] {
+export function useKept(
+  key: string,
+): readonly [text: string, write: Dispatch<SetStateAction<string>>, forget: () => void] {
   return useSessionStorage({ key: `svc:draft ${key}`, defaultValue: '', getInitialValueInEffect: false });
 }
 

@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import { useMe } from '../node/node-query';
+import { useKept } from '../parts/kept';
 import { useEarlyKeys } from './early-keys';
 import { useActions } from './palette/actions';
 import { useSelection } from './selection';
@@ -27,6 +28,7 @@ export function useDoors(): Open {
 }
 
 const isInPalette = (): boolean => document.activeElement?.closest('.palette') != null;
+const isInNewNode = (): boolean => document.activeElement?.closest('.new-node') != null;
 
 interface DoorsProps {
   readonly onKeys: () => void;
@@ -38,6 +40,7 @@ export function WithDoors({ onKeys, children }: DoorsProps) {
   const [door, setDoor] = useState<Door | null>(null);
   /** What is looked for in the palette. */
   const [sought, setSought] = useState('');
+  const [, setName] = useKept('new node');
   const me = useMe();
   const { node } = useSelection();
   const mayMake = me.scope === 'manage';
@@ -56,6 +59,11 @@ export function WithDoors({ onKeys, children }: DoorsProps) {
     door === 'palette',
     isInPalette,
     useCallback((text) => setSought((before) => before + text), []),
+  );
+  useEarlyKeys(
+    door === 'new-node',
+    isInNewNode,
+    useCallback((text) => setName((before) => before + text), [setName]),
   );
   const open = useMemo<Open>(() => (next) => setDoor(next), []);
   const close = () => {
