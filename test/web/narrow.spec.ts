@@ -12,7 +12,7 @@ import {
   type Node,
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
-import { heading, Site, TITLES } from './site.js';
+import { heading, LANGUAGES, Site, TITLES } from './site.js';
 
 /** What nothing breaks into lines by itself. */
 const LONG = 'Donaudampfschifffahrt'.repeat(8);
@@ -107,6 +107,17 @@ it('everything is reached where a page of 1,280 by 1,024 pixels is magnified fou
     await page.getByRole('tab', { name: part }).click();
     await expectReach(part);
   }
+  await context.close();
+});
+
+it.each(LANGUAGES)('each tab of a node is in sight in a window of 320 pixels (%s)', async (language) => {
+  const { context, page } = await site.visit(`/graph?node=${node.id}`, { width: 320, height: 844, language });
+  await page.getByRole('tab').first().waitFor();
+  const beside = await page.evaluate<string[]>(`[...document.querySelectorAll('[role=tab]')].flatMap((tab) => {
+    const { left, right } = tab.getBoundingClientRect();
+    return left < 0 || right > innerWidth ? [tab.textContent] : [];
+  })`);
+  expect(beside).toEqual([]);
   await context.close();
 });
 
