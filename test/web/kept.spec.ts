@@ -1,15 +1,19 @@
 import {
+  addResponsibility,
   createActor,
   createGroup,
   createNode,
   getNode,
+  getSession,
   listActors,
   type Node,
   updateActor,
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import type { RunningWorkspace } from '../e2e/workspace-process.js';
+import { Agent } from './agent.js';
 import { NodeFolders } from './node-folders.js';
+import { ScriptedRun } from './scripted-run.js';
 import { Site, say, undo, until } from './site.js';
 
 let site: Site;
@@ -185,6 +189,52 @@ describe('what is written in the settings', () => {
     expect(await name.inputValue()).toBe('Keepers of the k');
     await context.close();
   });
+});
+
+it('an answer to an agent outlives other views until it has been sent', async () => {
+  const node = await make('Asked');
+  await using agent = await Agent.connect(workspace, site.folder.token, node.id);
+  await using run = await ScriptedRun.of(site);
+  await run.ask(agent.session, [{ type: 'input', title: 'Which year?' }]);
+  const { context, page } = await site.visit('/overview');
+  const answer = field(page, 'Your answer');
+  await answer.fill('The one that beg');
+  await page.getByRole('link', { name: 'Graph', exact: true }).click();
+  await answer.waitFor({ state: 'hidden' });
+  await page.goBack();
+  await answer.waitFor();
+  expect(await answer.inputValue()).toBe('The one that beg');
+  await answer.fill('The one that began in May');
+  await answer.press('Enter');
+  await answer.waitFor({ state: 'hidden' });
+  const { open_questions } = await workspace.call(getSession, { session_id: agent.session.id });
+  expect(open_questions).toEqual([]);
+  await context.close();
+});
+
+it('what is written of a responsibility outlives another tab until it has been sent, or is left', async () => {
+  const node = await make('Of duties');
+  await workspace.call(addResponsibility, { node_id: node.id, title: 'Ovens', description: 'Heat.' });
+  const { context, page } = await site.visit(`/graph?node=${node.id}`);
+  const duties = page.getByRole('region', { name: 'Responsibilities' });
+  const description = duties.getByRole('textbox').nth(1);
+  await button(page, 'Ovens').click();
+  await description.fill('Heat and cle');
+  await tab(page, 'Events');
+  await tab(page, 'Detail');
+  await button(page, 'Ovens').click();
+  expect(await description.inputValue()).toBe('Heat and cle');
+  await button(page, 'Cancel').click();
+  expect(await description.inputValue()).toBe('Heat.');
+  await undo(page, say('What you wrote is discarded.'));
+  expect(await description.inputValue()).toBe('Heat and cle');
+  await description.fill('Heat and clean.');
+  await button(page, 'Save').click();
+  await description.waitFor({ state: 'hidden' });
+  await button(page, 'Ovens').click();
+  expect(await description.inputValue()).toBe('Heat and clean.');
+  expect(await button(page, 'Save').count()).toBe(0);
+  await context.close();
 });
 
 it('a new file without a name is asked for one, and what was written stays', async () => {

@@ -1,3 +1,4 @@
+import { useSessionStorage } from '@mantine/hooks';
 import {
   addResponsibility,
   listActors,
@@ -149,19 +150,20 @@ interface DutyTextProps {
 
 function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
   const { t } = useTranslation();
-  const [base, setBase] = useState<DutyTexts>(duty);
-  const [mine, setMine] = useState<DutyTexts>(duty);
+  const { draft, write, forget, leave } = useDutyDraft(duty);
+  const { base, mine } = draft ?? { base: duty, mine: duty };
   const update = useDutyChange(nodeId, duty.id);
   const { error } = update;
-  const isChanged = mine.title !== base.title || mine.description !== base.description;
-  const save = (onto: DutyTexts) => update.mutate((now) => textsOnto(now, onto, mine), { onSuccess: onClose });
+  const save = (onto: DutyTexts) =>
+    update.mutate((now) => textsOnto(now, onto, mine), {
+      onSuccess: () => {
+        forget();
+        onClose();
+      },
+    });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save(base);
-  };
-  const begin = (texts: DutyTexts) => {
-    setBase(texts);
-    update.reset();
   };
   return (
     <form className="stack" onSubmit={submit}>
@@ -169,7 +171,7 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
         className="input"
         aria-label={t('duties.name')}
         value={mine.title}
-        onChange={({ currentTarget: { value: title } }) => setMine({ ...mine, title })}
+        onChange={({ currentTarget: { value: title } }) => write({ base, mine: { ...mine, title } })}
       />
       <textarea
         className="input"
@@ -177,17 +179,17 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
         aria-label={t('duties.description')}
         placeholder={t('duties.description')}
         value={mine.description}
-        onChange={({ currentTarget: { value: description } }) => setMine({ ...mine, description })}
+        onChange={({ currentTarget: { value: description } }) => write({ base, mine: { ...mine, description } })}
       />
       {error instanceof DutyMeanwhile ? (
         <EditedMeanwhile
           onMine={() => {
-            begin(error.current);
+            write({ base: textsOf(error.current), mine });
             save(error.current);
           }}
           onTheirs={() => {
-            begin(error.current);
-            setMine(error.current);
+            update.reset();
+            forget();
           }}
         >
           <p className="med">{error.current.title}</p>
@@ -196,11 +198,49 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
       ) : (
         <Refused error={error} />
       )}
-      {isChanged && !(error instanceof DutyMeanwhile) && (
-        <button type="submit" className="btn primary sm">
-          {t('edit.save')}
-        </button>
+      {draft !== null && !(error instanceof DutyMeanwhile) && (
+        <div className="row acts">
+          <button type="submit" className="btn primary sm">
+            {t('edit.save')}
+          </button>
+          <button
+            type="button"
+            className="btn ghost sm"
+            onClick={() => {
+              update.reset();
+              leave();
+            }}
+          >
+            {t('edit.cancel')}
+          </button>
+        </div>
       )}
     </form>
   );
+}
+
+const textsOf = ({ title, description }: DutyTexts): DutyTexts => ({ title, description });
+const areSame = (one: DutyTexts, other: DutyTexts): boolean =>
+  one.title === other.title && one.description === other.description;
+
+/** What is written of a responsibility, and what it is to replace; null where that stands there. Kept by the browser tab. */
+function useDutyDraft(duty: Duty) {
+  const { t } = useTranslation();
+  const [kept, setKept, forget] = useSessionStorage<{ readonly base: DutyTexts; readonly mine: DutyTexts } | null>({
+    key: `svc:draft ${duty.id} texts`,
+    defaultValue: null,
+    getInitialValueInEffect: false,
+  });
+  const draft = kept === null || areSame(kept.mine, duty) ? null : kept;
+  return {
+    draft,
+    write: ({ base, mine }: { readonly base: DutyTexts; readonly mine: DutyTexts }) =>
+      setKept({ base: textsOf(base), mine: textsOf(mine) }),
+    forget,
+    /** Gives up what was written; its note takes that back. */
+    leave: () => {
+      forget();
+      if (draft) tell(t('edit.left'), () => Promise.resolve(setKept(draft)));
+    },
+  };
 }

@@ -1,8 +1,9 @@
 import { answerQuestion, type OpenQuestion, type Session } from '@workspace-graph/contracts';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { useAnswerKeys } from './answer-keys';
+import { useKept } from './kept';
 import { useMoments } from './moments';
 import { useOneAtATime } from './one-at-a-time';
 import { Refused } from './problem';
@@ -24,11 +25,12 @@ interface QuestionPanelProps {
 /** A question of an agent, answered where it is read; it is answered once, by whoever is first. */
 export function QuestionPanel({ sessionId, question, nodeId, head, onAnswered }: QuestionPanelProps) {
   const { t } = useTranslation();
-  const [text, setText] = useState('');
+  const [text, setText, forget] = useKept(`${sessionId} ${question.request_id} answer`);
   const answer = useChange(answerQuestion, nodeId);
   const [decide, isSending] = useOneAtATime(
     async (decision: { readonly option_id: string } | { readonly text: string }) => {
       const session = await answer.mutateAsync({ session_id: sessionId, request_id: question.request_id, decision });
+      forget();
       onAnswered?.(session);
       return true;
     },
