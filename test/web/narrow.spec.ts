@@ -150,5 +150,17 @@ it('what is chosen can be told where the system chooses the colours', async () =
     );
   for (const selector of ['[role=radiogroup] > label', '[role=tab]', '.rail-item'])
     expect([selector, await backgrounds(selector)]).toEqual([selector, 2]);
+  // Its number, too.
+  await page.getByRole('tab', { name: 'Events' }).click();
+  const colours = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[role=tab][aria-selected=true], [role=tab][aria-selected=true] *')].map((one) => getComputedStyle(one).color)`,
+  );
+  expect(colours.length).toBeGreaterThan(1);
+  expect(new Set(colours).size).toBe(1);
+  // What stands over the page has an edge, for its shadow is gone.
+  const edge = () => page.evaluate('getComputedStyle(document.querySelector(".mantine-Modal-content")).borderStyle');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').waitFor();
+  expect(await edge()).toBe('solid');
   await context.close();
 });
