@@ -1,8 +1,9 @@
 import { closestCenter, DndContext, type DragEndEvent, PointerSensor, useSensor, useSensors } from '@dnd-kit/core';
 import { SortableContext, useSortable, verticalListSortingStrategy } from '@dnd-kit/sortable';
+import { useMergedRef } from '@mantine/hooks';
 import { addResponsibility, type Node, reorderResponsibilities } from '@workspace-graph/contracts';
 import { GripVertical, Plus, X } from 'lucide-react';
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type RefObject, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChange } from '../api/change';
 import { Avatar } from '../parts/avatar';
@@ -11,7 +12,7 @@ import { IconButton } from '../parts/icon-button';
 import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Refused } from '../parts/problem';
-import { useReturnedFocus } from '../parts/returned-focus';
+import { useFocusBack, useFocusLeft, useReturnedFocus } from '../parts/returned-focus';
 import { DutyDetails } from './duty-details';
 import type { Duty } from './node-query';
 
@@ -24,6 +25,7 @@ interface DutiesProps {
 export function Duties({ node, mayManage }: DutiesProps) {
   const { t } = useTranslation();
   const [isAdding, setAdding] = useState(false);
+  const adder = useRef<HTMLButtonElement>(null);
   const [openId, setOpenId] = useState<string | null>(null);
   const order = useChange(reorderResponsibilities, node.id);
   // The order that was asked for is shown until the workspace has told its own.
@@ -48,6 +50,7 @@ export function Duties({ node, mayManage }: DutiesProps) {
         <Count of={duties.length} />
         {mayManage && (
           <IconButton
+            ref={adder}
             icon={isAdding ? X : Plus}
             label={isAdding ? t('edit.cancel') : t('duties.add')}
             onClick={() => setAdding(!isAdding)}
@@ -70,6 +73,7 @@ export function Duties({ node, mayManage }: DutiesProps) {
                 duty={duty}
                 node={node}
                 mayManage={mayManage}
+                after={adder}
                 isOpen={openId === duty.id}
                 onToggle={() => setOpenId(openId === duty.id ? null : duty.id)}
                 onClose={() => setOpenId((now) => (now === duty.id ? null : now))}
@@ -86,18 +90,23 @@ export function Duties({ node, mayManage }: DutiesProps) {
 
 interface DutyRowProps extends DutiesProps {
   readonly duty: Duty;
+  /** Takes the focus when it is gone. */
+  readonly after: RefObject<HTMLElement | null>;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
   readonly onClose: () => void;
   readonly onMove: (by: 1 | -1) => void;
 }
 
-function DutyRow({ duty, node, mayManage, isOpen, onToggle, onClose, onMove }: DutyRowProps) {
+function DutyRow({ duty, node, mayManage, after, isOpen, onToggle, onClose, onMove }: DutyRowProps) {
   const { t } = useTranslation();
+  const row = useFocusLeft<HTMLLIElement>(after);
+  const toggle = useFocusBack<HTMLButtonElement>(isOpen);
   const { setNodeRef, setActivatorNodeRef, listeners, transform, transition, isDragging } = useSortable({
     id: duty.id,
     disabled: !mayManage,
   });
+  const place = useMergedRef(setNodeRef, row);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!event.altKey || !mayManage || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -121,7 +130,7 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onClose, onMove }: D
     );
   return (
     <li
-      ref={setNodeRef}
+      ref={place}
       className={isDragging ? 'dragged' : undefined}
       style={{ transform: transform ? `translateY(${transform.y}px)` : undefined, transition }}
     >
@@ -132,6 +141,7 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onClose, onMove }: D
           </span>
         )}
         <button
+          ref={toggle}
           type="button"
           className="plain cut"
           aria-expanded={isOpen}
@@ -143,7 +153,7 @@ function DutyRow({ duty, node, mayManage, isOpen, onToggle, onClose, onMove }: D
         </button>
         <span className="end">{holders}</span>
       </div>
-      {isOpen && <DutyDetails duty={duty} node={node} mayManage={mayManage} onClose={onClose} />}
+      {isOpen && <DutyDetails duty={duty} node={node} mayManage={mayManage} head={toggle} onClose={onClose} />}
     </li>
   );
 }

@@ -7,13 +7,14 @@ import {
   reorderResponsibilities,
 } from '@workspace-graph/contracts';
 import { Trash2, X } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type RefObject, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { change, refreshNode } from '../api/change';
 import { client } from '../api/client';
 import { Avatar } from '../parts/avatar';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
+import { useFocusLeft } from '../parts/returned-focus';
 import { tell } from '../parts/toasts';
 import { DutyMeanwhile, type DutyTexts, textsOnto, useDutyChange } from './duty-change';
 import { EditedMeanwhile } from './edited-meanwhile';
@@ -24,11 +25,13 @@ interface DutyDetailsProps {
   readonly duty: Duty;
   readonly node: Node;
   readonly mayManage: boolean;
+  /** What opened it. */
+  readonly head: RefObject<HTMLElement | null>;
   readonly onClose: () => void;
 }
 
 /** One responsibility: what it says, who holds it, and its end. */
-export function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps) {
+export function DutyDetails({ duty, node, mayManage, head, onClose }: DutyDetailsProps) {
   const { t } = useTranslation();
   const holders = useDutyChange(node.id, duty.id);
   const [error, setError] = useState<unknown>(null);
@@ -55,21 +58,13 @@ export function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps
         duty.description !== '' && <p className="prose">{duty.description}</p>
       )}
       <ul className="holders" aria-label={t('duties.holders')}>
-        {duty.assignees.map(({ id, name, type }) => (
-          <li key={id} className="chip line">
-            <Avatar name={name} isAgent={type === 'automation'} />
-            {name}
-            {mayManage && (
-              <button
-                type="button"
-                className="x"
-                aria-label={t('duties.unassign', { name })}
-                onClick={() => unassign(id)}
-              >
-                <X className="i s12" aria-hidden="true" />
-              </button>
-            )}
-          </li>
+        {duty.assignees.map((holder) => (
+          <Holder
+            key={holder.id}
+            holder={holder}
+            after={head}
+            onTake={mayManage ? () => unassign(holder.id) : undefined}
+          />
         ))}
       </ul>
       {mayManage && <Assign duty={duty} onPick={assign} onLeave={onClose} />}
@@ -84,6 +79,29 @@ export function DutyDetails({ duty, node, mayManage, onClose }: DutyDetailsProps
   );
 }
 
+interface HolderProps {
+  readonly holder: Duty['assignees'][number];
+  /** Takes the focus when the holder is gone. */
+  readonly after: RefObject<HTMLElement | null>;
+  readonly onTake: (() => void) | undefined;
+}
+
+function Holder({ holder: { name, type }, after, onTake }: HolderProps) {
+  const { t } = useTranslation();
+  const chip = useFocusLeft<HTMLLIElement>(after);
+  return (
+    <li className="chip line" ref={chip}>
+      <Avatar name={name} isAgent={type === 'automation'} />
+      {name}
+      {onTake && (
+        <button type="button" className="x" aria-label={t('duties.unassign', { name })} onClick={onTake}>
+          <X className="i s12" aria-hidden="true" />
+        </button>
+      )}
+    </li>
+  );
+}
+
 interface AssignProps {
   readonly duty: Duty;
   readonly onPick: (actorId: string) => void;
@@ -95,6 +113,7 @@ function Assign({ duty, onPick, onLeave }: AssignProps) {
   const held = new Set(duty.assignees.map(({ id }) => id));
   return (
     <Picker
+      isStanding
       label={t('duties.assign')}
       basis={duty.id}
       load={async (query, signal) => {
@@ -166,7 +185,7 @@ function DutyText({ duty, nodeId, onClose }: DutyTextProps) {
     save(base);
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <form className="stack" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <input
         className="input"
         aria-label={t('duties.name')}
