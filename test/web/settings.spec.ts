@@ -115,6 +115,20 @@ it('who may only write sees neither tokens of others nor what is of the machine;
   await context.close();
 });
 
+it('the language that is chosen is that of every tab, and the look is', async () => {
+  const { context, page, faults } = await site.visit('/overview', { language: 'en' });
+  const second = await context.newPage();
+  await second.goto(`${site.workspace.url}/app/settings`);
+  await second.getByText('Dark', { exact: true }).click();
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor();
+  await second.getByText('Čeština', { exact: true }).click();
+  await heading(second, 'Nastavení');
+  await heading(page, 'Přehled');
+  await page.locator('html[lang=cs]').waitFor();
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('long lists of tokens come in pages, also those of everybody', async () => {
   for (let at = 0; at < 26; at += 1) await owner().call(createToken, { label: `many ${at}`, scope: 'read' });
   const { context, page, faults } = await site.visit('/settings#tokens');

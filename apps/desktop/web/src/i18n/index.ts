@@ -5,6 +5,9 @@ import { grouped } from './grouped';
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** Where a browser keeps which language was chosen. */
+const KEPT = 'svc:language';
+
 /** Only the texts of the language that is read are loaded. */
 const TEXTS: Readonly<Record<Language, () => Promise<object>>> = {
   en: async () => (await import('./en')).en,
@@ -40,8 +43,18 @@ export async function startI18n(): Promise<void> {
 
 /** Changes the language now and for the next visits. */
 export async function changeLanguage(language: Language): Promise<void> {
+  localStorage.setItem(KEPT, language);
+  await show(language);
+}
+
+async function show(language: Language): Promise<void> {
   i18next.addResourceBundle(language, 'translation', await TEXTS[language]());
-  localStorage.setItem('svc:language', language);
   document.documentElement.lang = language;
   await i18next.changeLanguage(language);
 }
+
+// Another tab has changed it.
+addEventListener('storage', ({ key, newValue }) => {
+  const language = LANGUAGES.find((one) => one === newValue);
+  if (key === KEPT && language) void show(language);
+});
