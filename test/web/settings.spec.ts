@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { createActor, createToken, getSyncHealth, listTokens, whoami } from '@workspace-graph/contracts';
+import { createActor, createToken, getSyncHealth, listTokens, revokeToken, whoami } from '@workspace-graph/contracts';
 import type { Locator, Page } from 'playwright-core';
 import { RestClient } from '../central/rest-client.js';
 import { expectAccessible, heading, LOOKS, Site, say, until } from './site.js';
@@ -126,6 +126,19 @@ it('the language that is chosen is that of every tab, and the look is', async ()
   await heading(page, 'Přehled');
   await page.locator('html[lang=cs]').waitFor();
   expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('who was signed out by somebody else is told so', async () => {
+  const { secret, token } = await owner().call(createToken, { label: 'ended', scope: 'read' });
+  const { context, page, faults } = await site.visit('/overview', { token: secret });
+  faults.allow(/^401 /);
+  await owner().call(revokeToken, { token_id: token.id });
+  await heading(page, 'Sign in');
+  await page.getByRole('alert').getByText('The sign-in is not valid any more. Sign in again.').waitFor();
+  await page.getByLabel('Token').fill(site.folder.token);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Overview');
   await context.close();
 });
 

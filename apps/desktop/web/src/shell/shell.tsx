@@ -29,7 +29,7 @@ export function Shell() {
   const isIn = hasSignedIn && me.data !== undefined && !isSignedOut(me.error);
   useEffect(() => (isIn ? live.start() : undefined), [isIn]);
 
-  if (!hasSignedIn || isSignedOut(me.error)) return <SignIn onSignedIn={again} />;
+  if (!hasSignedIn || isSignedOut(me.error)) return <SignIn hasEnded={hasSignedIn} onSignedIn={again} />;
   if (me.error && !me.data) return <Problem error={me.error} onRetry={again} />;
   if (!me.data) return null;
   return (

@@ -7,6 +7,8 @@ import { WithCommands } from '../parts/commands';
 import { Message } from '../parts/problem';
 
 interface SignInProps {
+  /** Whether a sign-in has ended that was not left here. */
+  readonly hasEnded: boolean;
   readonly onSignedIn: () => void;
 }
 
@@ -16,10 +18,10 @@ export const ArrivalRefusal = createContext<unknown>(null);
 const { provider } = pageFacts;
 
 /** The door: at the identity provider, where there is one, or with a token; what was no good is told. */
-export function SignIn({ onSignedIn }: SignInProps) {
+export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
   const { t } = useTranslation();
   const id = useId();
-  const [error, setError] = useState(use(ArrivalRefusal));
+  const [error, setError] = useState<unknown>(use(ArrivalRefusal) ?? (hasEnded ? t('refusal.UNAUTHENTICATED') : null));
   const [isOfToken, setOfToken] = useState(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
