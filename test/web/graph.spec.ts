@@ -237,6 +237,22 @@ it('the list says what each node belongs to, under headings', async () => {
   await context.close();
 });
 
+it('Enter in the list opens the node that somebody has gone to, also where others were made meanwhile', async () => {
+  const { context, page, faults } = await site.visit('/graph');
+  await page.keyboard.press('l');
+  await page.getByRole('listbox').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowDown');
+  const name = (await page.locator('.trow.active .med').textContent()) ?? '';
+  await node('  1st of all');
+  await options(page).filter({ hasText: '1st of all' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('complementary', { name: 'Detail of the node' }).getByRole('heading', { level: 2 }).waitFor();
+  await pane(page, name);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('filters, search and the list tell of the same nodes, and the keyboard does all of it', async () => {
   const { context, page, faults } = await site.visit('/graph');
   await page.keyboard.press('l');

@@ -59,8 +59,7 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
   const nodes = useMemo(() => sorted(shown.nodes, i18n.language), [shown.nodes, i18n.language]);
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const [wanted, setActive] = useState(() => nodes.findIndex((node) => node.id === selectedId));
-  const active = Math.min(nodes.length - 1, Math.max(0, wanted));
+  const [active, setActive] = useActive(nodes, selectedId);
   const degrees = useMemo(() => degreesOf(shown.edges), [shown.edges]);
   const parents = useMemo(() => parentsOf(graph), [graph]);
   const rows = useVirtualizer({
@@ -126,6 +125,14 @@ function Rows({ graph, shown, selectedId, onSelect }: Omit<NodeTableProps, 'onUn
       </div>
     </div>
   );
+}
+
+/** The place of the row that the keys go on from: of the same node while others come and go, or what stands in its place. */
+function useActive(nodes: readonly GraphNode[], firstId: string | undefined) {
+  const [wanted, setWanted] = useState({ id: firstId, index: 0 });
+  const known = nodes.findIndex((node) => node.id === wanted.id);
+  const active = Math.min(nodes.length - 1, Math.max(0, known === -1 ? wanted.index : known));
+  return [active, (index: number) => setWanted({ id: nodes[index]?.id, index })] as const;
 }
 
 interface RowProps {
