@@ -120,6 +120,21 @@ it('what was made by the palette takes the focus', async () => {
   await context.close();
 });
 
+it('what a new node belongs to is chosen by keyboard, and the form keeps the focus', async () => {
+  const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+  const dialog = page.getByRole('dialog', { name: 'New node' });
+  await page.getByRole('button', { name: 'New node' }).press('Enter');
+  await openFrom(page, 'Choose another one', () => dialog.getByRole('combobox').press('Escape'));
+  await openFrom(page, 'Choose another one', async () => {
+    await dialog.getByRole('combobox').fill('Far end');
+    await page.locator('[data-combobox-selected]', { hasText: 'Far end' }).waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Far end').waitFor();
+  });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('forms and questions of the settings give the focus back', async () => {
   const { context, page, faults } = await site.visit('/settings');
   const leave = (field: string) => page.getByRole('textbox', { name: field, exact: true }).first().press('Escape');

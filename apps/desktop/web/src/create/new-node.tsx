@@ -14,7 +14,7 @@ import { useKept } from '../parts/kept';
 import { useOneAtATime } from '../parts/one-at-a-time';
 import { Picker } from '../parts/picker';
 import { Refused } from '../parts/problem';
-import { leadTo, useReturnedFocus } from '../parts/returned-focus';
+import { leadTo, useFocusBack, useReturnedFocus } from '../parts/returned-focus';
 import { TypeGlyph } from '../parts/type-glyph';
 
 interface NewNodeProps {
@@ -120,6 +120,7 @@ interface ParentProps {
 function Parent({ parent, onChoose }: ParentProps) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);
+  const other = useFocusBack<HTMLButtonElement>(isOpen);
   const close = () => setOpen(false);
   if (parent && !isOpen)
     return (
@@ -128,7 +129,7 @@ function Parent({ parent, onChoose }: ParentProps) {
         <span className="input">
           <TypeGlyph type={parent.type} label={t(`type.${parent.type}`)} />
           <span className="cut">{parent.name}</span>
-          <IconButton icon={X} label={t('create.other')} onClick={() => setOpen(true)} className="push" />
+          <IconButton ref={other} icon={X} label={t('create.other')} onClick={() => setOpen(true)} className="push" />
         </span>
       </div>
     );
