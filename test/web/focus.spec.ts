@@ -135,6 +135,21 @@ it('what a new node belongs to is chosen by keyboard, and the form keeps the foc
   await context.close();
 });
 
+it('whoever asks for the rest of a list by keyboard stays at its end, where that is said', async () => {
+  for (let at = 0; at < 11; at++) await site.workspace.call(createActor, { type: 'automation', name: `Robot ${at}` });
+  const { context, page, faults } = await site.visit('/settings');
+  const actors = page.getByRole('region', { name: 'Actors', exact: true });
+  const more = actors.getByRole('button', { name: 'Show more' });
+  await more.press('Enter');
+  await actors.getByText('That is all.').and(page.locator(':focus')).waitFor();
+  await actors.getByRole('button', { name: 'Robot 10', exact: false }).waitFor();
+  expect(await more.count()).toBe(0);
+  await page.keyboard.press('Shift+Tab');
+  await actors.getByText('That is all.').waitFor({ state: 'hidden' });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('forms and questions of the settings give the focus back', async () => {
   const { context, page, faults } = await site.visit('/settings');
   const leave = (field: string) => page.getByRole('textbox', { name: field, exact: true }).first().press('Escape');

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Next } from '../api/pages';
 
@@ -9,13 +9,59 @@ interface MoreProps {
   readonly children?: ReactNode;
 }
 
-/** Asks for the next page of a list. */
+/** Asks for the next page of a list. Whoever has asked for the last one goes on from its end, where that is said. */
 export function More({ next, children }: MoreProps) {
   const { t } = useTranslation();
-  if (!next) return null;
+  const end = useRef<HTMLSpanElement>(null);
+  const [isAtEnd, setAtEnd] = useState(false);
+  const goToEnd = useCallback(() => {
+    end.current?.focus();
+    setAtEnd(true);
+  }, []);
   return (
-    <button type="button" className="link f12 more" aria-disabled={next.isLoading || undefined} onClick={next.load}>
-      {children ?? t('lists.more')}
+    <>
+      {next && (
+        <Button next={next} onGone={goToEnd}>
+          {children ?? t('lists.more')}
+        </Button>
+      )}
+      <span
+        ref={end}
+        role="status"
+        className={isAtEnd ? 'f12 t3 more' : 'vh'}
+        tabIndex={-1}
+        onBlur={() => setAtEnd(false)}
+      >
+        {isAtEnd && t('lists.all')}
+      </span>
+    </>
+  );
+}
+
+interface ButtonProps {
+  readonly next: Next;
+  /** It was taken away with the focus in it. */
+  readonly onGone: () => void;
+  readonly children: ReactNode;
+}
+
+function Button({ next, onGone, children }: ButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(
+    () => () => {
+      if (button.current !== null && button.current === document.activeElement) onGone();
+    },
+    [onGone],
+  );
+  return (
+    <button
+      ref={button}
+      type="button"
+      className="link f12 more"
+      aria-disabled={next.isLoading || undefined}
+      onClick={next.load}
+    >
+      {children}
     </button>
   );
 }

@@ -41,7 +41,7 @@ export const frame: Same<typeof english> = {
     save: 'Uložit, co píšete',
     save_file: 'Uložit soubor v editoru',
   },
-  lists: { more: 'Ukázat další', loading: 'Načítá se' },
+  lists: { more: 'Ukázat další', all: 'To je všechno.', loading: 'Načítá se' },
   problem: {
     retry: 'Zkusit znovu',
     offline: 'Pracovní prostor neodpovídá. Běží?',

@@ -37,7 +37,7 @@ export const frame = {
     save: 'Save what is written',
     save_file: 'Save the file in the editor',
   },
-  lists: { more: 'Show more', loading: 'Loading' },
+  lists: { more: 'Show more', all: 'That is all.', loading: 'Loading' },
   problem: {
     retry: 'Try again',
     offline: 'The workspace does not answer. Is it running?',
