@@ -150,6 +150,28 @@ it('whoever asks for the rest of a list by keyboard stays at its end, where that
   await context.close();
 });
 
+it('a note stays while it has the focus, and gives it back', async () => {
+  const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
+  await page.getByRole('button', { name: 'Add tool' }).press('Enter');
+  await page.keyboard.type('Scales');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Remove Scales' }).waitFor();
+  await page.clock.install();
+  const undo = page.locator('.toast').getByRole('button', { name: 'Undo' });
+  const remove = () => openFrom(page, 'Remove Scales', () => undo.waitFor(), 'Add tool');
+  await remove();
+  await undo.focus();
+  await page.clock.fastForward('01:00');
+  await openFrom(page, 'Undo', () => page.getByRole('button', { name: 'Remove Scales' }).waitFor(), 'Add tool');
+  await remove();
+  await undo.focus();
+  await page.getByRole('button', { name: 'Add tool' }).focus();
+  await page.clock.fastForward('01:00');
+  await undo.waitFor({ state: 'hidden' });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
 it('forms and questions of the settings give the focus back', async () => {
   const { context, page, faults } = await site.visit('/settings');
   const leave = (field: string) => page.getByRole('textbox', { name: field, exact: true }).first().press('Escape');

@@ -1,6 +1,6 @@
 import { Unreachable } from '@workspace-graph/client';
 import { Undo2, X } from 'lucide-react';
-import { useEffect, useSyncExternalStore } from 'react';
+import { type FocusEvent, type RefObject, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Message } from './problem';
 
@@ -33,10 +33,35 @@ export function showError(error: unknown): void {
 function show(toast: Omit<Toast, 'id'>): void {
   const id = ++lastId;
   put([...toasts.slice(-2), { ...toast, id }]);
-  setTimeout(() => dismiss(id), SHOWN_MS);
+  arm(id);
+}
+
+/** Why the notes stay: somebody is at them. */
+const held = new Set<'focus' | 'pointer'>();
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
+
+function arm(id: number): void {
+  clearTimeout(timers.get(id));
+  if (held.size === 0)
+    timers.set(
+      id,
+      setTimeout(() => dismiss(id), SHOWN_MS),
+    );
+}
+
+function hold(by: 'focus' | 'pointer'): void {
+  held.add(by);
+  for (const timer of timers.values()) clearTimeout(timer);
+}
+
+/** From now on they stay as long as new ones. */
+function release(by: 'focus' | 'pointer'): void {
+  if (held.delete(by)) for (const { id } of toasts) arm(id);
 }
 
 function dismiss(id: number): void {
+  clearTimeout(timers.get(id));
+  timers.delete(id);
   put(toasts.filter((toast) => toast.id !== id));
 }
 
@@ -68,28 +93,74 @@ export function Toasts() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  /** What had the focus before the notes. */
+  const before = useRef<EventTarget | null>(null);
+  useEffect(
+    () => () => {
+      release('focus');
+      release('pointer');
+    },
+    [],
+  );
+  const onFocus = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
+    if (!currentTarget.contains(relatedTarget)) before.current = relatedTarget;
+    hold('focus');
+  };
+  const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
+    if (!currentTarget.contains(relatedTarget)) release('focus');
+  };
   return (
-    <section className="toasts" role="status" aria-label={t('toast.label')}>
+    <section
+      className="toasts"
+      role="status"
+      aria-label={t('toast.label')}
+      onFocus={onFocus}
+      onBlur={onBlur}
+      onMouseEnter={() => hold('pointer')}
+      onMouseLeave={() => release('pointer')}
+    >
       {shown.map((toast) => (
-        <div className={`toast${toast.error === undefined ? '' : ' bad'}`} key={toast.id}>
-          <span className="grow">{toast.error === undefined ? toast.text : <Message error={toast.error} />}</span>
-          {toast.undo && (
-            <button type="button" className="btn sm" onClick={() => takeBack(toast)}>
-              <Undo2 className="i" aria-hidden="true" />
-              {t('toast.undo')}
-            </button>
-          )}
-          <button
-            type="button"
-            className="btn ghost sm icon"
-            onClick={() => dismiss(toast.id)}
-            aria-label={t('toast.dismiss')}
-          >
-            <X className="i" aria-hidden="true" />
-          </button>
-        </div>
+        <Note key={toast.id} toast={toast} before={before} />
       ))}
     </section>
+  );
+}
+
+interface NoteProps {
+  readonly toast: Toast;
+  /** Has the focus again when the note goes with it. */
+  readonly before: RefObject<EventTarget | null>;
+}
+
+function Note({ toast, before }: NoteProps) {
+  const { t } = useTranslation();
+  const note = useRef<HTMLDivElement>(null);
+  useLayoutEffect(
+    () => () => {
+      if (!note.current?.contains(document.activeElement)) return;
+      release('focus');
+      if (before.current instanceof HTMLElement) before.current.focus();
+    },
+    [before],
+  );
+  return (
+    <div className={`toast${toast.error === undefined ? '' : ' bad'}`} ref={note}>
+      <span className="grow">{toast.error === undefined ? toast.text : <Message error={toast.error} />}</span>
+      {toast.undo && (
+        <button type="button" className="btn sm" onClick={() => takeBack(toast)}>
+          <Undo2 className="i" aria-hidden="true" />
+          {t('toast.undo')}
+        </button>
+      )}
+      <button
+        type="button"
+        className="btn ghost sm icon"
+        onClick={() => dismiss(toast.id)}
+        aria-label={t('toast.dismiss')}
+      >
+        <X className="i" aria-hidden="true" />
+      </button>
+    </div>
   );
 }
 
