@@ -7,6 +7,7 @@ import {
   type Node,
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
+import { NodeFolders } from './node-folders.js';
 import { Site } from './site.js';
 
 let site: Site;
@@ -168,6 +169,21 @@ it('a note stays while it has the focus, and gives it back', async () => {
   await page.getByRole('button', { name: 'Add tool' }).focus();
   await page.clock.fastForward('01:00');
   await undo.waitFor({ state: 'hidden' });
+  expect(faults.list).toEqual([]);
+  await context.close();
+});
+
+it('the form of a new file gives the focus back, however it is left', async () => {
+  const { node: beside } = await (await NodeFolders.in(site.workspace)).make();
+  const { context, page, faults } = await site.visit(`/graph?node=${beside.id}`);
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const name = page.getByRole('textbox', { name: 'Name of the file' });
+  await openFrom(page, 'New file', () => name.press('Escape'));
+  await openFrom(page, 'New file', async () => {
+    await name.fill('plan.md');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'plan.md' }).waitFor();
+  });
   expect(faults.list).toEqual([]);
   await context.close();
 });

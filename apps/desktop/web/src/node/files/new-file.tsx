@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useKept } from '../../parts/kept';
 import { Refused } from '../../parts/problem';
+import { useReturnedFocus } from '../../parts/returned-focus';
 import { upload } from './uploads';
 
 interface NewFileProps {
@@ -14,6 +15,7 @@ interface NewFileProps {
 /** An empty file, by its name and the folder that it is to lie in. */
 export function NewFile({ nodeId, section, onClose }: NewFileProps) {
   const { t } = useTranslation();
+  useReturnedFocus();
   const [name, setName, forget] = useKept(`${nodeId} new file`);
   const [isNameless, setNameless] = useState(false);
   const create = (event: FormEvent) => {
