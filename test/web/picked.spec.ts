@@ -140,3 +140,25 @@ it('what is typed while the form of a new node is on its way is its name, and no
   expect(faults.list).toEqual([]);
   await context.close();
 });
+
+it.each([
+  ['the palette', '/palette-', 'Control+k'],
+  ['the form of a new node', '/new-node-', 'Enter'],
+])('Escape while %s is on its way leaves it, and nothing else', async (_, word, key) => {
+  const node = await make(`Left ${word}`);
+  const { context, page, faults } = await visit(node);
+  const release = await hold(page, word);
+  await page.getByRole('button', { name: 'New node' }).focus();
+  const asked = page.waitForRequest(`**${word}*.js`);
+  await page.keyboard.press(key);
+  await asked;
+  await page.keyboard.press('Escape');
+  const answered = page.waitForResponse(`**${word}*.js`);
+  release();
+  await answered;
+  await page.waitForLoadState('networkidle');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(new URL(page.url()).searchParams.get('node')).toBe(node.id);
+  expect(faults.list).toEqual([]);
+  await context.close();
+});

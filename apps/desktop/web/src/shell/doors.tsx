@@ -55,15 +55,21 @@ export function WithDoors({ onKeys, children }: DoorsProps) {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  const leave = useCallback(() => {
+    setSought('');
+    setDoor(null);
+  }, []);
   useEarlyKeys(
     door === 'palette',
     isInPalette,
     useCallback((text) => setSought((before) => before + text), []),
+    leave,
   );
   useEarlyKeys(
     door === 'new-node',
     isInNewNode,
     useCallback((text) => setName((before) => before + text), [setName]),
+    leave,
   );
   const open = useMemo<Open>(() => (next) => setDoor(next), []);
   const close = () => {
