@@ -71,6 +71,8 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
         unstyled
         classNames={{ list: 'tabs', tab: 'tab', panel: 'scroll' }}
         value={tab}
+        // Hidden at leisure otherwise: what was opened would be there or not, by how fast somebody comes back.
+        keepMounted={false}
         onChange={(value) => setTab(value as Tab)}
       >
         <Tabs.List aria-label={t('node.parts')}>
@@ -83,33 +85,33 @@ function Detail({ node, onClose, onLeave }: DetailProps) {
           {mayManage && <Tabs.Tab value="history">{t('history.tab')}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="detail">
-          {tab === 'detail' && (
+          <Properties node={node} mayManage={mayManage} />
+          <TextSection node={node} field="description" mayManage={mayManage} />
+          <TextSection node={node} field="goal" mayManage={mayManage} />
+          <Sharing node={node} mayManage={mayManage} />
+          {isWorking && (
             <>
-              <Properties node={node} mayManage={mayManage} />
-              <TextSection node={node} field="description" mayManage={mayManage} />
-              <TextSection node={node} field="goal" mayManage={mayManage} />
-              <Sharing node={node} mayManage={mayManage} />
-              {isWorking && (
-                <>
-                  <Duties node={node} mayManage={mayManage} />
-                  <Links node={node} kind="data_sources" mayManage={mayManage} />
-                  <Links node={node} kind="tools" mayManage={mayManage} />
-                </>
-              )}
-              <Edges node={node} mayManage={mayManage} />
+              <Duties node={node} mayManage={mayManage} />
+              <Links node={node} kind="data_sources" mayManage={mayManage} />
+              <Links node={node} kind="tools" mayManage={mayManage} />
             </>
           )}
+          <Edges node={node} mayManage={mayManage} />
         </Tabs.Panel>
-        <Tabs.Panel value="files">{tab === 'files' && <Files node={node} mayWrite={mayWrite} />}</Tabs.Panel>
-        <Tabs.Panel value="events">{tab === 'events' && <Timeline node={node} mayWrite={mayWrite} />}</Tabs.Panel>
-        <Tabs.Panel value="sessions">{tab === 'sessions' && <Sessions node={node} />}</Tabs.Panel>
+        <Tabs.Panel value="files">
+          <Files node={node} mayWrite={mayWrite} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <Timeline node={node} mayWrite={mayWrite} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions">
+          <Sessions node={node} />
+        </Tabs.Panel>
         {mayManage && (
           <Tabs.Panel value="history">
-            {tab === 'history' && (
-              <Suspense fallback={<Ghosts rows={12} height={52} label={t('history.loading')} />}>
-                <History node={node} />
-              </Suspense>
-            )}
+            <Suspense fallback={<Ghosts rows={12} height={52} label={t('history.loading')} />}>
+              <History node={node} />
+            </Suspense>
           </Tabs.Panel>
         )}
       </Tabs>
