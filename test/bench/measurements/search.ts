@@ -20,7 +20,7 @@ export const search: Measurement = {
       const { items, next_cursor } = answer as OutputOf<typeof operation>;
       return {
         product: {
-          hits: items.map((hit) => [hit.node?.id, hit.node?.name, hit.item_id, hit.matched, hit.score.toFixed(6)]),
+          hits: items.map((hit) => [hit.node?.id, hit.node?.name, hit.item_id, hit.matched, hit.score]),
           more: next_cursor !== null,
         },
         bare: { hits: rows.slice(0, PAGE).map(hitOf), more: rows.length > PAGE },
@@ -30,8 +30,11 @@ export const search: Measurement = {
 };
 
 function hitOf(row: Row): unknown[] {
-  return [row['node_id'], row['name'], row['event_id'], row['matched'], Number(row['score']).toFixed(6)];
+  return [row['node_id'], row['name'], row['event_id'], row['matched'], rounded(Number(row['score']))];
 }
+
+/** Nobody is told more of a score. */
+const rounded = (score: number): number => Math.round(score * 100) / 100;
 
 /** What is asked as a person who writes the query by hand would pass it: the words of these names need no escaping. */
 function asked(query: string): unknown[] {
