@@ -8,7 +8,7 @@ import {
 } from '@workspace-graph/contracts';
 import type { Page } from 'playwright-core';
 import { NodeFolders } from './node-folders.js';
-import { Site } from './site.js';
+import { Site, say } from './site.js';
 
 let site: Site;
 let node: Node;
@@ -111,7 +111,7 @@ it('what was made by the palette takes the focus', async () => {
   const { context, page, faults } = await site.visit(`/graph?node=${node.id}`);
   await page.getByRole('heading', { level: 2, name: node.name, exact: true }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Find or do' }).fill('New node');
+  await page.getByRole('combobox', { name: 'Find or do' }).fill(say('New node'));
   await page.getByRole('option', { name: 'New node' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Made by keyboard');
